@@ -1,0 +1,70 @@
+# One Makefile for people and for CI. `make` alone lists the targets.
+
+PYTHON ?= python3
+CARGO ?= cargo
+VENV := .venv
+PY := $(VENV)/bin/python
+DEMO := fixtures/captures/failover-v6
+# pyo3's build script asks this interpreter, so that every cargo command below gives it the same answer.
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+
+# What the installed package is made from; Python sources are used in place and need no rebuild.
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find dissectors -name '*.rs' -o -name Cargo.toml)
+BUILT := $(VENV)/.built
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help build demo test lint types rust bench conformance wheel clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: $(BUILT) ## install pathscope, editable, with its test tools in .venv
+
+$(BUILT): setup.cfg pyproject.toml $(RUST_SOURCES)
+	@.ci/check-tools "$(PYTHON)" "$(CARGO)"
+	@.ci/system-packages "$(PYTHON)" build
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+demo: build ## show the handovers of the failover capture
+	$(VENV)/bin/pathscope analyze $(DEMO)/client.pcapng --events $(DEMO)/events.jsonl \
+		--label 2001:db8:1::/64=WLAN --label 2001:db8:2::/64=cellular
+
+test: build lint types rust ## run every check and every test
+	@.ci/system-packages "$(PYTHON)" test
+	$(PY) -m pytest --numprocesses auto
+
+lint: build ## ruff: style and format of the Python code
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+# The links give the root the one name it is imported by, and mypy no other folder to walk.
+types: build ## mypy --strict, and the extension's stub against the extension
+	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
+	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed dissectors analyzer reports) $(VENV)/typing/pathscope
+	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench
+	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
+
+rust: build ## rustfmt, clippy and the tests of the Rust crates
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
+	$(CARGO) test --locked --package pathscope-wire
+
+bench: build ## measure analyze against libpcap, capinfos and tshark
+	@.ci/system-packages "$(PYTHON)" bench
+	$(PY) bench/run.py --write docs/performance.md
+
+conformance: build ## compare every capture in DIR=... with tshark, field by field
+	@.ci/system-packages "$(PYTHON)" test
+	@test -n "$(DIR)" || { echo "name a folder of captures: make conformance DIR=..." >&2; exit 2; }
+	@PYTHONPATH=tests $(PY) -m conformance "$(DIR)"
+
+wheel: build ## build a wheel into dist/
+	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+clean: ## remove everything that was built, but not bench/data
+	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so \
+		.hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +

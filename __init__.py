@@ -1,0 +1,25 @@
+"""What happened on every path and in every handover of a multihomed transport capture.
+
+>>> import pathscope
+>>> analysis = pathscope.analyze("fixtures/captures/failover-v6/client.pcapng")
+>>> [handover.cause for handover in analysis.associations[0].handovers]
+['timeout', 'path-returned']
+>>> analysis.ledger.frame("runs")[["sender", "path", "chunks"]]  # doctest: +NORMALIZE_WHITESPACE
+  sender  path  chunks
+0      a     0     405
+1      a     1     667
+2      a     0     428
+"""
+
+from .api import Analysis, analyze, dissect, read
+from .dissectors._core import CaptureError, FilterError, __version__
+
+__all__ = [
+    "Analysis",
+    "CaptureError",
+    "FilterError",
+    "__version__",
+    "analyze",
+    "dissect",
+    "read",
+]

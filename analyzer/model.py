@@ -1,0 +1,193 @@
+"""What an analysis says: plain data, no behaviour.
+
+Field names are those of the result contract (docs/result.md); a sender is "a" or "b".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .measure import Instant, Measure
+
+End = Literal["a", "b"]
+Cause = Literal[
+    "timeout",
+    "potentially-failed",
+    "set-primary",
+    "address-deleted",
+    "path-returned",
+    "user-change",
+    "unknown",
+]
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that applied, with the frames that show it."""
+
+    rule: str
+    severity: Severity
+    text: str
+    frames: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEvent:
+    """A link that went down or came up, by the user's word."""
+
+    ns: int
+    up: bool
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A path entering a state (RFC 9260 section 8, RFC 7829), as its sender must see it."""
+
+    state: Literal["UNCONFIRMED", "ACTIVE", "PF", "INACTIVE"]
+    at: Instant
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeout:
+    """An expiry of T3-rtx before a move."""
+
+    at: Instant
+    elapsed_s: float | None
+    consecutive: int
+    retransmission_path: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excursion:
+    """New DATA that left a path and came back before the path was given up."""
+
+    sender: End
+    from_path: int
+    to_path: int
+    cause: Cause
+    cause_text: str
+    start: Instant
+    end: Instant
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """New DATA of one sender that moved from one path to another and stayed."""
+
+    sender: End
+    from_path: int
+    to_path: int
+    cause: Cause
+    cause_text: str
+    cause_frames: tuple[int, ...]
+    instants: dict[str, Instant]
+    metrics: dict[str, Measure]
+    timeouts: tuple[Timeout, ...]
+    explanation: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """What one sender did on one path."""
+
+    metrics: dict[str, Measure]
+    states: tuple[State, ...]
+    heartbeats: dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A pair of addresses with its label, and both directions."""
+
+    number: int
+    label: str
+    a_address: str
+    b_address: str
+    interface: str | None
+    directions: dict[End, Direction]
+
+
+@dataclass(frozen=True, slots=True)
+class AsconfExchange:
+    """One ASCONF request and its outcome."""
+
+    sender: End
+    request: str
+    address: str | None
+    path: int
+    at: Instant
+    ack: Instant
+    transmissions: int
+    outcome: str
+    cause: str | None
+    delay_s: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffRegion:
+    """From an acknowledged ADD to the acknowledged DELETE after it (cSCTP): throughput around it."""
+
+    sender: End
+    start: Instant
+    end: Instant
+    metrics: dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A timer setting inferred from behaviour, with the number of observations."""
+
+    measure: Measure
+    evidence_count: int
+    frames: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One end of an association."""
+
+    addresses: tuple[str, ...]
+    port: int
+    vtag: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """One association over all its paths."""
+
+    number: int
+    endpoints: dict[End, Endpoint]
+    start: Instant
+    end: Instant
+    established: Instant
+    how_it_ended: str
+    restart_of: int | None
+    seen_handshake: bool
+    captured_at: Literal["a", "b", "between", "unknown"]
+    packets: int
+    duplicate_frames: int
+    totals: dict[End, dict[str, Measure]]
+    paths: tuple[Path, ...]
+    handovers: tuple[Handover, ...]
+    excursions: tuple[Excursion, ...]
+    asconf: tuple[AsconfExchange, ...]
+    handoff_regions: tuple[HandoffRegion, ...]
+    timers: dict[End, dict[str, Timer]]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureResult:
+    """All that one capture says."""
+
+    path: str
+    capture: dict[str, Any]
+    associations: tuple[Association, ...]
+    warnings: tuple[str, ...] = field(default=())

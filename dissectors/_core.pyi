@@ -1,0 +1,29 @@
+# Types of the extension module; stubtest holds them against it.
+from os import PathLike
+from typing import Any, final
+
+__version__: str
+build_profile: str
+
+class CaptureError(Exception): ...
+class FilterError(Exception): ...
+
+@final
+class Pass:
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        *,
+        bin_ns: int = 100_000_000,
+        udp_ports: list[int] | None = None,
+        reorder_window_ns: int | None = None,
+        filter: str | None = None,
+        chunks: bool = False,
+    ) -> Pass: ...
+    def step(self, records: int) -> bool: ...
+    def take_chunks(self) -> Any: ...
+    def chunks_waiting(self) -> int: ...
+    def progress(self) -> tuple[int, int | None]: ...
+    def finish(self) -> dict[str, Any]: ...
+
+def schemas() -> dict[str, Any]: ...

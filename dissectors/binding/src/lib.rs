@@ -1,0 +1,182 @@
+//! `pathscope.dissectors._core`: the pass over a capture, seen from Python.
+//! What it returns is Arrow (PyCapsule interface) and plain dicts; what it means
+//! is said in `pathscope_wire::ledger`.
+
+mod error;
+mod filter;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use error::{CaptureError, FilterError, to_python};
+use pathscope_wire::container::{Capture, Compression, Options as CaptureOptions};
+use pathscope_wire::ledger::{ChunkRow, Ledger};
+use pathscope_wire::pass::{Options, Pass as WirePass, Summary};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::{PyRecordBatch, PySchema};
+
+/// One streaming pass over one capture.
+#[pyclass(module = "pathscope.dissectors._core")]
+struct Pass {
+    // None once finished. A mutex, because Python may call from several threads.
+    pass: Mutex<Option<WirePass>>,
+}
+
+impl Pass {
+    fn with<T>(&self, work: impl FnOnce(&mut WirePass) -> PyResult<T>) -> PyResult<T> {
+        let mut guard = self.pass.lock().unwrap_or_else(PoisonError::into_inner);
+        let pass = guard
+            .as_mut()
+            .ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
+        work(pass)
+    }
+}
+
+#[pymethods]
+impl Pass {
+    #[new]
+    #[pyo3(signature = (path, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false))]
+    fn new(
+        path: PathBuf,
+        bin_ns: i64,
+        udp_ports: Option<Vec<u16>>,
+        reorder_window_ns: Option<i64>,
+        filter: Option<&str>,
+        chunks: bool,
+    ) -> PyResult<Self> {
+        if bin_ns <= 0 {
+            return Err(pyo3::exceptions::PyValueError::new_err("bin_ns must be positive"));
+        }
+        let defaults = Options::default();
+        let options = Options {
+            bin_ns,
+            udp_ports: udp_ports.unwrap_or(defaults.udp_ports),
+            capture: CaptureOptions {
+                reorder_window_ns: reorder_window_ns.or(defaults.capture.reorder_window_ns),
+                ..defaults.capture
+            },
+            filter: filter.map(filter::compile).transpose().map_err(to_python)?,
+            chunks,
+        };
+        let pass = WirePass::open(&path, options).map_err(to_python)?;
+        Ok(Pass { pass: Mutex::new(Some(pass)) })
+    }
+
+    /// Reads up to `records` records; False at the end of the capture.
+    fn step(&self, py: Python<'_>, records: usize) -> PyResult<bool> {
+        py.detach(|| self.with(|pass| pass.step(records).map_err(to_python)))
+    }
+
+    /// Rows of the chunk table made since the last call.
+    fn take_chunks(&self) -> PyResult<PyRecordBatch> {
+        self.with(|pass| Ok(PyRecordBatch::new(ChunkRow::batch(&pass.take_chunks()))))
+    }
+
+    fn chunks_waiting(&self) -> PyResult<usize> {
+        self.with(|pass| Ok(pass.chunks_waiting()))
+    }
+
+    /// Bytes of the file read so far, and its length if it has one.
+    fn progress(&self) -> PyResult<(u64, Option<u64>)> {
+        self.with(|pass| Ok((pass.capture().bytes_read(), pass.capture().file_length())))
+    }
+
+    /// Ends the pass: a dict of the tables and of what is known about the capture.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let pass = self
+            .pass
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
+        let (capture, summary, batches) = py.detach(|| {
+            let (capture, summary) = pass.finish();
+            let batches = summary.ledger.batches();
+            (capture, summary, batches)
+        });
+        let tables = PyDict::new(py);
+        for (name, batch) in batches {
+            tables.set_item(name, PyRecordBatch::new(batch).into_pyobject(py)?)?;
+        }
+        let result = PyDict::new(py);
+        result.set_item("tables", tables)?;
+        result.set_item("capture", facts(py, &capture, &summary)?)?;
+        Ok(result)
+    }
+}
+
+fn compression_name(compression: Compression) -> Option<&'static str> {
+    match compression {
+        Compression::None => None,
+        Compression::Gzip => Some("gzip"),
+        Compression::Zstd => Some("zstd"),
+    }
+}
+
+/// The facts of a capture that are not a table.
+fn facts<'py>(py: Python<'py>, capture: &Capture, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let frames = PyDict::new(py);
+    frames.set_item("read", summary.frames.read)?;
+    frames.set_item("dissected", summary.frames.dissected)?;
+    frames.set_item("partial", summary.frames.partial)?;
+    frames.set_item("skipped", &summary.frames.skipped)?;
+    let order = capture.order();
+    let interfaces = capture
+        .interfaces()
+        .iter()
+        .map(|interface| {
+            let dict = PyDict::new(py);
+            dict.set_item("section", interface.section)?;
+            dict.set_item("number", interface.number)?;
+            dict.set_item("name", &interface.name)?;
+            dict.set_item("description", &interface.description)?;
+            dict.set_item("link_type", interface.link_type)?;
+            dict.set_item("snap_length", interface.snap_length)?;
+            dict.set_item("time_unit", &interface.time_unit)?;
+            dict.set_item("packets", interface.packets)?;
+            Ok(dict)
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    let facts = PyDict::new(py);
+    facts.set_item("format", capture.format().name())?;
+    facts.set_item("compression", compression_name(capture.compression()))?;
+    facts.set_item("frames", frames)?;
+    facts.set_item("sctp_packets", summary.sctp_packets)?;
+    facts.set_item("start_ns", summary.first_ns)?;
+    facts.set_item("end_ns", summary.last_ns)?;
+    facts.set_item("interfaces", interfaces)?;
+    facts.set_item("comments", capture.comments())?;
+    facts.set_item("dropped_by_capture", capture.dropped())?;
+    facts.set_item("late_frames", order.late)?;
+    facts.set_item("reordered_frames", order.reordered)?;
+    facts.set_item("largest_lateness_ns", order.largest_lateness_ns)?;
+    facts.set_item("clock_steps", order.clock_steps)?;
+    facts.set_item("problems", &summary.problems)?;
+    facts.set_item("dropped_fragments", summary.dropped_fragments)?;
+    facts.set_item("damage", summary.damage.as_ref().map(ToString::to_string))?;
+    Ok(facts)
+}
+
+/// Every table's schema, with the meaning of each column: the ledger's and the streamed one.
+#[pyfunction]
+fn schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let schemas = PyDict::new(py);
+    for (name, batch) in Ledger::default().batches() {
+        schemas.set_item(name, PySchema::new(batch.schema()).into_pyobject(py)?)?;
+    }
+    schemas.set_item(ChunkRow::TABLE, PySchema::new(ChunkRow::schema()).into_pyobject(py)?)?;
+    Ok(schemas)
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })?;
+    module.add("CaptureError", module.py().get_type::<CaptureError>())?;
+    module.add("FilterError", module.py().get_type::<FilterError>())?;
+    module.add_class::<Pass>()?;
+    module.add_function(wrap_pyfunction!(schemas, module)?)?;
+    Ok(())
+}

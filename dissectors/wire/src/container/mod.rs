@@ -1,0 +1,445 @@
+//! Records out of capture files: pcap and pcapng, plain, gzip or Zstandard.
+//!
+//! [`Capture`] lends one record after the other in time order. The file is read
+//! ahead by a thread (`prefetch`), records borrow from its blocks without being
+//! copied (`stream`, `pcap`, `pcapng`), and only a file with several interfaces
+//! has records held back to be put in order (`order`).
+
+mod clock;
+mod compression;
+mod order;
+mod pcap;
+mod pcapng;
+mod prefetch;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use self::compression::Compression;
+pub use self::order::Order;
+
+use self::order::{Held, Window};
+use self::pcap::Pcap;
+use self::pcapng::Pcapng;
+use self::prefetch::{BLOCK_SIZE, Blocks};
+use self::stream::{ByteOrder, Fault, Place, Stream};
+use crate::error::{Error, Result};
+
+/// libpcap's MAXIMUM_SNAPLEN: what no capture exceeds, and so the sign of a damaged length.
+const MAX_CAPTURED: u32 = 262_144;
+
+/// How far apart the writers of capture files let interfaces drift.
+const SEVERAL_INTERFACES_WINDOW_NS: i64 = 2_000_000_000;
+
+/// One interface of the capture: the only one of a pcap file, or an Interface Description Block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// The section that declares it, from 0.
+    pub section: u32,
+    /// Its number within that section, from 0.
+    pub number: u32,
+    /// LINKTYPE_ value.
+    pub link_type: u16,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    /// Most bytes kept of a packet; 0 for no limit.
+    pub snap_length: u32,
+    /// Of its timestamps, such as "10^-9 s" or "2^-10 s".
+    pub time_unit: String,
+    /// Records read so far.
+    pub packets: u64,
+}
+
+/// One captured packet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Its number in file order, from 1.
+    pub frame: u64,
+    /// Of the record or block in the (decompressed) file, in bytes.
+    pub offset: u64,
+    /// Since 1970-01-01 00:00:00 UTC, in nanoseconds.
+    pub time_ns: i64,
+    /// Index into [`Capture::interfaces`].
+    pub interface: u32,
+    /// LINKTYPE_ value of that interface.
+    pub link_type: u16,
+    /// Name of that interface, when the file tells it.
+    pub interface_name: Option<&'a str>,
+    /// Bytes on the wire, of which `data` may be fewer.
+    pub wire_length: u32,
+    pub data: &'a [u8],
+    pub comments: Vec<String>,
+}
+
+/// How a capture is to be read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long a record may be held back to be put in time order, in nanoseconds; 0 keeps file
+    /// order. `None` is 2 s from the moment the file has more than one interface, and 0 before.
+    pub reorder_window_ns: Option<i64>,
+    /// Read and decompress in a thread of its own.
+    pub prefetch: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { reorder_window_ns: None, prefetch: true }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Pcap { nanosecond: bool, big_endian: bool, version: (u16, u16) },
+    Pcapng,
+}
+
+impl Format {
+    /// "pcap (nanosecond, big-endian)", "pcapng".
+    pub fn name(&self) -> String {
+        match self {
+            Format::Pcap { nanosecond, big_endian, .. } => format!(
+                "pcap ({}, {})",
+                if *nanosecond { "nanosecond" } else { "microsecond" },
+                if *big_endian { "big-endian" } else { "little-endian" }
+            ),
+            Format::Pcapng => "pcapng".into(),
+        }
+    }
+}
+
+/// The next record in the stream, which still has to be taken: `length` bytes
+/// of which `data` are the packet.
+struct Found {
+    time_ns: i64,
+    interface: u32,
+    wire_length: u32,
+    length: usize,
+    data: Range<usize>,
+    comments: Vec<String>,
+}
+
+enum Parser {
+    Pcap(Pcap),
+    Pcapng(Box<Pcapng>),
+}
+
+/// An open capture file.
+pub struct Capture {
+    name: String,
+    stream: Stream,
+    parser: Parser,
+    format: Format,
+    compression: Compression,
+    bytes_read: Arc<AtomicU64>,
+    file_length: Option<u64>,
+    options: Options,
+    interfaces: Vec<Interface>,
+    frames: u64,
+    window: Window,
+    /// Of the record given out last, if the window had held it.
+    lent: Option<Place>,
+    /// Nothing more is read from the stream; the fault that ended it is yet to be told.
+    ended: bool,
+    fault: Option<Fault>,
+}
+
+impl Capture {
+    /// Opens a file and checks its header.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be read, [`Error::NotACapture`] when it is not a capture
+    /// of a known format and version.
+    pub fn open(path: &Path, options: &Options) -> Result<Capture> {
+        let name = path.display().to_string();
+        let open = || -> io::Result<(File, Option<u64>)> {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            let length = metadata.is_file().then_some(metadata.len());
+            Ok((file, length))
+        };
+        let (file, length) = open().map_err(|source| Error::Io { path: name.clone(), source })?;
+        let mut capture = Self::with_block_size(&name, Box::new(file), options, BLOCK_SIZE)?;
+        capture.file_length = length;
+        Ok(capture)
+    }
+
+    /// Reads a capture from elsewhere than a file; `name` stands for the path in errors.
+    ///
+    /// # Errors
+    /// As [`Capture::open`].
+    pub fn from_reader(
+        name: &str,
+        reader: Box<dyn Read + Send>,
+        options: &Options,
+    ) -> Result<Capture> {
+        Self::with_block_size(name, reader, options, BLOCK_SIZE)
+    }
+
+    fn with_block_size(
+        name: &str,
+        reader: Box<dyn Read + Send>,
+        options: &Options,
+        block_size: usize,
+    ) -> Result<Capture> {
+        let io_error = |source| Error::Io { path: name.into(), source };
+        let (reader, compression, bytes_read) = compression::open(reader).map_err(io_error)?;
+        let blocks = Blocks::new(reader, block_size, options.prefetch).map_err(io_error)?;
+        let mut stream = Stream::new(blocks, block_size);
+        let mut interfaces = Vec::new();
+        let (parser, format) = match open_parser(&mut stream, &mut interfaces) {
+            Ok(opened) => opened,
+            Err(fault) => {
+                // A file that cannot be read is not yet a file of the wrong kind.
+                if let (Compression::None, Some(source)) = (compression, stream.take_error()) {
+                    return Err(io_error(source));
+                }
+                let Fault { offset, expected, found } = fault;
+                return Err(Error::NotACapture { path: name.into(), offset, expected, found });
+            }
+        };
+        Ok(Capture {
+            name: name.into(),
+            stream,
+            parser,
+            format,
+            compression,
+            bytes_read,
+            file_length: None,
+            options: options.clone(),
+            interfaces,
+            frames: 0,
+            window: Window::default(),
+            lent: None,
+            ended: false,
+            fault: None,
+        })
+    }
+
+    /// The next record in time order, or `None` at the end of the file.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] once, where the file goes wrong, after all good records before that
+    /// place; then `None`.
+    // Not an Iterator: the record borrows from the capture, so that nothing is copied.
+    #[allow(clippy::should_implement_trait)]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Record<'_>>> {
+        if let Some(place) = self.lent.take() {
+            self.stream.release(&place);
+        }
+        loop {
+            if let Some(held) = self.window.pop(self.stream.is_crowded()) {
+                return Ok(Some(self.lend(held)));
+            }
+            let Some(found) = self.find() else {
+                if self.window.is_empty() {
+                    return self.end();
+                }
+                self.window.finish();
+                continue;
+            };
+            let window_ns = self.window_ns();
+            if window_ns == 0 && self.window.is_empty() {
+                self.window.pass(found.time_ns, self.frames);
+                return Ok(Some(found.take(&mut self.stream, &self.interfaces, self.frames)));
+            }
+            self.window.push(found.hold(&mut self.stream, self.frames), window_ns);
+        }
+    }
+
+    /// All interfaces declared so far, those of earlier sections first.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// How far the order of the records so far was from that of time.
+    pub fn order(&self) -> &Order {
+        self.window.order()
+    }
+
+    /// Bytes read of the file on disk so far, somewhat ahead of the records given out.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the file on disk; `None` for a pipe or another reader without a length.
+    pub fn file_length(&self) -> Option<u64> {
+        self.file_length
+    }
+
+    /// Comments of the sections so far.
+    pub fn comments(&self) -> &[String] {
+        match &self.parser {
+            Parser::Pcap(_) => &[],
+            Parser::Pcapng(pcapng) => &pcapng.comments,
+        }
+    }
+
+    /// Packets lost while capturing, by the Interface Statistics Blocks so far: the sum over
+    /// interfaces of `isb_ifdrop`, or `isb_osdrop` where only that is told; `None` if neither is.
+    pub fn dropped(&self) -> Option<u64> {
+        match &self.parser {
+            Parser::Pcap(_) => None,
+            Parser::Pcapng(pcapng) => pcapng.dropped(),
+        }
+    }
+
+    #[inline]
+    fn window_ns(&self) -> i64 {
+        match self.options.reorder_window_ns {
+            Some(window_ns) => window_ns.max(0),
+            None if self.interfaces.len() > 1 => SEVERAL_INTERFACES_WINDOW_NS,
+            None => 0,
+        }
+    }
+
+    #[inline]
+    fn find(&mut self) -> Option<Found> {
+        if self.ended {
+            return None;
+        }
+        let found = match &mut self.parser {
+            Parser::Pcap(pcap) => pcap.find(&mut self.stream),
+            Parser::Pcapng(pcapng) => pcapng.find(&mut self.stream, &mut self.interfaces),
+        };
+        match found {
+            Ok(Some(found)) => {
+                self.frames += 1;
+                if let Some(interface) = self.interfaces.get_mut(found.interface as usize) {
+                    interface.packets += 1;
+                }
+                return Some(found);
+            }
+            Ok(None) => {}
+            Err(fault) => self.fault = Some(fault),
+        }
+        self.ended = true;
+        None
+    }
+
+    fn lend(&mut self, held: Held) -> Record<'_> {
+        let place = self.lent.insert(held.place);
+        let interface = self.interfaces.get(held.interface as usize);
+        Record {
+            frame: held.frame,
+            offset: held.offset,
+            time_ns: held.time_ns,
+            interface: held.interface,
+            link_type: interface.map_or(0, |interface| interface.link_type),
+            interface_name: interface.and_then(|interface| interface.name.as_deref()),
+            wire_length: held.wire_length,
+            data: self.stream.held(place),
+            comments: held.comments,
+        }
+    }
+
+    #[cold]
+    fn end(&mut self) -> Result<Option<Record<'_>>> {
+        match self.fault.take() {
+            Some(Fault { offset, expected, found }) => {
+                Err(Error::Damaged { path: self.name.clone(), offset, expected, found })
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+impl Found {
+    #[inline]
+    fn take<'a>(
+        self,
+        stream: &'a mut Stream,
+        interfaces: &'a [Interface],
+        frame: u64,
+    ) -> Record<'a> {
+        let interface = interfaces.get(self.interface as usize);
+        Record {
+            frame,
+            offset: stream.offset(),
+            time_ns: self.time_ns,
+            interface: self.interface,
+            link_type: interface.map_or(0, |interface| interface.link_type),
+            interface_name: interface.and_then(|interface| interface.name.as_deref()),
+            wire_length: self.wire_length,
+            data: stream.take(self.length).get(self.data).unwrap_or_default(),
+            comments: self.comments,
+        }
+    }
+
+    fn hold(self, stream: &mut Stream, frame: u64) -> Held {
+        Held {
+            step: 0,
+            time_ns: self.time_ns,
+            frame,
+            offset: stream.offset(),
+            interface: self.interface,
+            wire_length: self.wire_length,
+            place: stream.hold(self.length, self.data),
+            comments: self.comments,
+        }
+    }
+}
+
+/// Other files whose first bytes people take for a capture's, or that hold one.
+const NOT_READ: [(&[u8], &str); 9] = [
+    (&[0xa1, 0xb2, 0xcd, 0x34], "a modified pcap file (magic 0xa1b2cd34)"),
+    (&[0x34, 0xcd, 0xb2, 0xa1], "a modified pcap file (magic 0xa1b2cd34)"),
+    (&[0xa1, 0xb2, 0x34, 0xcd], "an old modified pcap file (magic 0xa1b234cd)"),
+    (&[0xcd, 0x34, 0xb2, 0xa1], "an old modified pcap file (magic 0xa1b234cd)"),
+    (b"snoop\0\0\0", "a snoop file"),
+    (b"\xfd7zXZ\0", "an xz-compressed file"),
+    (b"BZh", "a bzip2-compressed file"),
+    (b"\x04\x22\x4d\x18", "an LZ4-compressed file"),
+    (b"PK\x03\x04", "a zip archive"),
+];
+
+fn open_parser(
+    stream: &mut Stream,
+    interfaces: &mut Vec<Interface>,
+) -> std::result::Result<(Parser, Format), Fault> {
+    const MAGIC: usize = 4;
+    const SHOWN: usize = 16;
+    let start = stream.peek(SHOWN);
+    let start = start.get(..SHOWN).unwrap_or(start);
+    if start.starts_with(&pcapng::MAGIC) {
+        let pcapng = Pcapng::open(stream)?;
+        return Ok((Parser::Pcapng(Box::new(pcapng)), Format::Pcapng));
+    }
+    if start.first_chunk::<MAGIC>().is_some_and(|magic| pcap::MAGICS.contains(magic)) {
+        let pcap = Pcap::open(stream, interfaces)?;
+        let format = Format::Pcap {
+            nanosecond: pcap.nanosecond,
+            big_endian: pcap.order == ByteOrder::Big,
+            version: pcap.version,
+        };
+        return Ok((Parser::Pcap(pcap), format));
+    }
+    let found = match NOT_READ.iter().find(|(magic, _)| start.starts_with(magic)) {
+        Some((_, name)) => (*name).into(),
+        None if start.is_empty() => "an empty file".into(),
+        None => format!("\"{}\"", start.escape_ascii()),
+    };
+    // A stream that broke before its first bytes says so itself.
+    stream.finish()?;
+    Err(Fault::new(0, "a pcap or pcapng header", found))
+}
+
+fn captured_limit() -> String {
+    format!("a captured length of at most {MAX_CAPTURED} bytes")
+}

@@ -1,0 +1,330 @@
+//! The one streaming pass over a capture: records in, ledger out.
+//!
+//! Every record is counted once: read = dissected + partial + skipped by reason.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::container::{Capture, Options as CaptureOptions, Record};
+use crate::error::{Error, Result};
+use crate::ledger::{ChunkRow, CommentRow, Ledger, PROBLEM_ROWS, ProblemRow};
+use crate::packet::{Decoder, DecoderOptions, Found, Packet};
+use crate::problem::Problem;
+use crate::rows::chunk_row;
+use crate::sctp::{self, verify};
+use crate::track::{Located, Moment, Seen, Tracker};
+
+/// Says whether a packet takes part: link type, captured bytes, length on the wire.
+pub type Filter = Box<dyn FnMut(u16, &[u8], u32) -> Result<bool> + Send>;
+
+pub struct Options {
+    /// Width of the interval table's bins.
+    pub bin_ns: i64,
+    /// UDP ports that carry SCTP (RFC 6951).
+    pub udp_ports: Vec<u16>,
+    pub capture: CaptureOptions,
+    pub filter: Option<Filter>,
+    /// Whether to make rows of the chunk table.
+    pub chunks: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            bin_ns: 100_000_000,
+            udp_ports: DecoderOptions::default().udp_ports,
+            capture: CaptureOptions::default(),
+            filter: None,
+            chunks: false,
+        }
+    }
+}
+
+/// Conservation: `read` is the sum of the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frames {
+    pub read: u64,
+    /// Every chunk of the frame was read.
+    pub dissected: u64,
+    /// Something in the frame could not be read; the rest was.
+    pub partial: u64,
+    /// Nothing of SCTP was read, by reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+pub struct Pass {
+    capture: Capture,
+    work: Work,
+    filter: Option<Filter>,
+    damage: Option<Error>,
+    done: bool,
+}
+
+/// What the pass fills; apart from the capture that it borrows records from.
+struct Work {
+    decoder: Decoder,
+    tracker: Tracker,
+    frames: Frames,
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+    sctp_packets: u64,
+    problems: BTreeMap<String, u64>,
+    chunks: Option<Vec<ChunkRow>>,
+}
+
+/// A finished pass.
+pub struct Summary {
+    pub ledger: Ledger,
+    pub frames: Frames,
+    pub sctp_packets: u64,
+    pub first_ns: Option<i64>,
+    pub last_ns: Option<i64>,
+    /// Problems by layer and kind; complete, while the table is bounded.
+    pub problems: BTreeMap<String, u64>,
+    /// Fragments dropped because too many datagrams were incomplete at a time.
+    pub dropped_fragments: u64,
+    /// The file went wrong before its end.
+    pub damage: Option<Error>,
+}
+
+impl Pass {
+    pub fn open(path: &Path, options: Options) -> Result<Pass> {
+        let capture = Capture::open(path, &options.capture)?;
+        Ok(Self::over(capture, options))
+    }
+
+    pub fn over(capture: Capture, options: Options) -> Pass {
+        Pass {
+            capture,
+            work: Work {
+                decoder: Decoder::new(DecoderOptions { udp_ports: options.udp_ports }),
+                tracker: Tracker::new(options.bin_ns),
+                frames: Frames::default(),
+                first_ns: None,
+                last_ns: None,
+                sctp_packets: 0,
+                problems: BTreeMap::new(),
+                chunks: options.chunks.then(Vec::new),
+            },
+            filter: options.filter,
+            damage: None,
+            done: false,
+        }
+    }
+
+    pub fn capture(&self) -> &Capture {
+        &self.capture
+    }
+
+    /// Reads up to `records` records; false when the capture is at its end.
+    /// Damage in the file ends the pass, but not what was read before it.
+    pub fn step(&mut self, records: usize) -> Result<bool> {
+        for _ in 0..records {
+            if self.done {
+                return Ok(false);
+            }
+            match self.capture.next() {
+                Ok(Some(record)) => {
+                    if let Some(filter) = &mut self.filter
+                        && !filter(record.link_type, record.data, record.wire_length)?
+                    {
+                        self.work.note(&record);
+                        self.work.skip("excluded by the filter");
+                        continue;
+                    }
+                    self.work.record(&record);
+                }
+                Ok(None) => self.done = true,
+                Err(damage @ Error::Damaged { .. }) => {
+                    self.work.damaged(&damage);
+                    self.damage = Some(damage);
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(!self.done)
+    }
+
+    /// Rows of the chunk table made since the last call.
+    pub fn take_chunks(&mut self) -> Vec<ChunkRow> {
+        self.work.chunks.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    pub fn chunks_waiting(&self) -> usize {
+        self.work.chunks.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The tables. Call it after `step` has said false, or earlier for what there is so far.
+    pub fn finish(self) -> (Capture, Summary) {
+        let work = self.work;
+        let summary = Summary {
+            dropped_fragments: work.decoder.dropped_fragments(),
+            ledger: work.tracker.finish(),
+            frames: work.frames,
+            sctp_packets: work.sctp_packets,
+            first_ns: work.first_ns,
+            last_ns: work.last_ns,
+            problems: work.problems,
+            damage: self.damage,
+        };
+        (self.capture, summary)
+    }
+}
+
+impl Work {
+    fn note(&mut self, record: &Record<'_>) {
+        self.frames.read += 1;
+        let time_ns = record.time_ns;
+        self.first_ns = Some(self.first_ns.map_or(time_ns, |first_ns| first_ns.min(time_ns)));
+        self.last_ns = Some(self.last_ns.map_or(time_ns, |last_ns| last_ns.max(time_ns)));
+    }
+
+    fn skip(&mut self, reason: &str) {
+        match self.frames.skipped.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => {
+                self.frames.skipped.insert(reason.to_string(), 1);
+            }
+        }
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        self.note(record);
+        for comment in &record.comments {
+            self.tracker.ledger.comments.push(CommentRow {
+                frame: record.frame,
+                time_ns: record.time_ns,
+                interface: record.interface_name.map(str::to_string),
+                text: comment.clone(),
+            });
+        }
+        let moment = Moment { time_ns: record.time_ns, frame: record.frame };
+        // The decoder is taken apart from the rest because the packet may lie in its fragment pool.
+        let Work { decoder, tracker, problems, chunks, .. } = self;
+        let found =
+            decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
+        match found {
+            Found::Sctp(packet) => {
+                let mut reader = Reader { tracker, problems, chunks, moment };
+                let whole = reader.packet(&packet, record);
+                self.sctp_packets += 1;
+                match whole {
+                    Whole::Yes => self.frames.dissected += 1,
+                    Whole::Partly => self.frames.partial += 1,
+                    Whole::No(reason) => self.skip(&reason),
+                }
+            }
+            Found::Skip(skip) => self.skip(skip.name()),
+            Found::Problem(problem) => {
+                let reason = reason(&problem);
+                report(tracker, problems, &problem, moment);
+                self.skip(&reason);
+            }
+        }
+    }
+
+    fn damaged(&mut self, damage: &Error) {
+        let Error::Damaged { offset, expected, found, .. } = damage else { return };
+        self.tracker.ledger.problems.push(ProblemRow {
+            frame: 0,
+            time_ns: None,
+            layer: "file",
+            kind: "malformed",
+            offset: *offset,
+            what: format!("expected {expected}, found {found}"),
+            ..Default::default()
+        });
+    }
+}
+
+enum Whole {
+    Yes,
+    Partly,
+    No(String),
+}
+
+/// Reads one SCTP packet into the tracker.
+struct Reader<'w> {
+    tracker: &'w mut Tracker,
+    problems: &'w mut BTreeMap<String, u64>,
+    chunks: &'w mut Option<Vec<ChunkRow>>,
+    moment: Moment,
+}
+
+impl Reader<'_> {
+    fn packet(&mut self, packet: &Packet<'_>, record: &Record<'_>) -> Whole {
+        let (header, chunks) = match sctp::parse(packet.sctp, packet.sctp_length) {
+            Ok(parsed) => parsed,
+            Err(problem) => {
+                let problem = problem.at(packet.sctp_offset as usize);
+                report(self.tracker, self.problems, &problem, self.moment);
+                return Whole::No(reason(&problem));
+            }
+        };
+        let seen = Seen {
+            moment: self.moment,
+            wire_bytes: record.wire_length,
+            interface: record.interface_name,
+            packet,
+            header,
+            verdict: verify(packet.sctp, &header, packet.sctp_length),
+        };
+        let first = chunks.clone().next().and_then(|first| first.ok());
+        let located = self.tracker.packet(&seen, first.as_ref());
+        let mut whole = Whole::Yes;
+        for (index, chunk) in chunks.enumerate() {
+            let chunk = match chunk {
+                Ok(chunk) => chunk,
+                Err(problem) => {
+                    self.problem(&problem, packet);
+                    whole = Whole::Partly;
+                    break;
+                }
+            };
+            let mut transmission = None;
+            if let Located::At(association, place) = &located {
+                let outcome = self.tracker.chunk(*association, place, &seen, &chunk);
+                transmission = outcome.transmission;
+                if let Some(problem) = outcome.problem {
+                    self.problem(&problem, packet);
+                    whole = Whole::Partly;
+                }
+            }
+            if let Some(rows) = self.chunks {
+                rows.push(chunk_row(&seen, &located, &chunk, index, transmission));
+            }
+        }
+        whole
+    }
+
+    fn problem(&mut self, problem: &Problem, packet: &Packet<'_>) {
+        let problem = problem.clone().at(packet.sctp_offset as usize);
+        report(self.tracker, self.problems, &problem, self.moment);
+    }
+}
+
+fn reason(problem: &Problem) -> String {
+    format!("{} {}", problem.kind.name(), problem.layer.name())
+}
+
+fn report(
+    tracker: &mut Tracker,
+    counts: &mut BTreeMap<String, u64>,
+    problem: &Problem,
+    moment: Moment,
+) {
+    *counts.entry(reason(problem)).or_insert(0) += 1;
+    let rows = &mut tracker.ledger.problems;
+    if rows.len() < PROBLEM_ROWS {
+        rows.push(ProblemRow {
+            frame: moment.frame,
+            time_ns: Some(moment.time_ns),
+            layer: problem.layer.name(),
+            kind: problem.kind.name(),
+            offset: u64::from(problem.offset),
+            needed: u64::from(problem.needed),
+            available: u64::from(problem.available),
+            what: problem.what.to_string(),
+        });
+    }
+}

@@ -1,0 +1,363 @@
+//! One association: its ends, addresses and paths, and its chunks in order.
+
+use super::control;
+use super::path::{Path, Place};
+use super::sender::Sender;
+use super::signal::{Heartbeats, Reconfigurations};
+use super::{End, Key, Moment, Seen};
+use crate::address::Address;
+use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow};
+use crate::problem::{Kind, Layer, Problem};
+use crate::sctp::asconf::Asconf;
+use crate::sctp::setup::Init;
+use crate::sctp::{Chunk, chunk};
+
+/// Most paths of one association: 32 by 32 addresses. More is an attack or a broken capture.
+const PATHS: usize = 1024;
+
+/// What a chunk turned out to be.
+#[derive(Default)]
+pub struct Outcome {
+    /// Transmission number of a DATA chunk.
+    pub transmission: Option<u32>,
+    pub problem: Option<Problem>,
+    /// The association ended with this chunk.
+    pub ended: bool,
+}
+
+pub struct Association {
+    pub number: u32,
+    pub ports: [u16; 2],
+    /// Tags and ports that lead here.
+    pub keys: Vec<Key>,
+    pub paths: Vec<Path>,
+    pub senders: [Sender; 2],
+    addresses: [Vec<(Address, usize)>; 2],
+    heartbeats: Heartbeats,
+    reconfigurations: Reconfigurations,
+    last_path: usize,
+    /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
+    handshake: [bool; 4],
+    pub ended: bool,
+    pub last_ns: i64,
+    bin_ns: i64,
+}
+
+impl Association {
+    /// `ports` are those of a and b; the row's other facts follow as they are seen.
+    pub fn new(number: u32, ports: [u16; 2], bin_ns: i64, seen: &Seen<'_>, ledger: &mut Ledger) -> Self {
+        ledger.associations.push(AssociationRow {
+            association: number,
+            a_port: ports[0],
+            b_port: ports[1],
+            start_ns: seen.moment.time_ns,
+            start_frame: seen.moment.frame,
+            end_ns: seen.moment.time_ns,
+            end_frame: seen.moment.frame,
+            end: "open",
+            ..Default::default()
+        });
+        Association {
+            number,
+            ports,
+            keys: Vec::new(),
+            paths: Vec::new(),
+            senders: [Sender::new(End::A), Sender::new(End::B)],
+            addresses: Default::default(),
+            heartbeats: Heartbeats::default(),
+            reconfigurations: Reconfigurations::default(),
+            last_path: 0,
+            handshake: [false; 4],
+            ended: false,
+            last_ns: seen.moment.time_ns,
+            bin_ns,
+        }
+    }
+
+    pub fn row<'l>(&self, ledger: &'l mut Ledger) -> &'l mut AssociationRow {
+        &mut ledger.associations[self.number as usize]
+    }
+
+    pub fn has_address(&self, end: End, address: Address) -> bool {
+        self.addresses[end as usize].iter().any(|&(known, _)| known == address)
+    }
+
+    pub fn addresses_of(&self, end: End) -> impl Iterator<Item = Address> + '_ {
+        self.addresses[end as usize].iter().map(|&(address, _)| address)
+    }
+
+    /// COOKIE ECHO has not been sent: the peer's tag is not settled yet.
+    pub fn is_being_set_up(&self) -> bool {
+        self.handshake[0] && !self.handshake[2] && !self.ended
+    }
+
+    pub fn was_answered(&self) -> bool {
+        !self.handshake[0] || self.handshake[1..].contains(&true)
+    }
+
+    fn learn(
+        &mut self,
+        end: End,
+        address: Address,
+        source: &'static str,
+        at: Moment,
+        ledger: &mut Ledger,
+    ) {
+        if address.is_wildcard()
+            || self.has_address(end, address)
+            || self.addresses[end as usize].len() >= PATHS
+        {
+            return;
+        }
+        self.addresses[end as usize].push((address, ledger.addresses.len()));
+        ledger.addresses.push(AddressRow {
+            association: self.number,
+            endpoint: end.name(),
+            address,
+            source,
+            first_ns: at.time_ns,
+            first_frame: at.frame,
+            left_ns: None,
+            left_frame: None,
+        });
+    }
+
+    fn forget(&mut self, end: End, address: Address, at: Moment, ledger: &mut Ledger) {
+        let known = &mut self.addresses[end as usize];
+        if let Some(index) = known.iter().position(|&(known, _)| known == address) {
+            let (_, row) = known.swap_remove(index);
+            ledger.addresses[row].left_ns = Some(at.time_ns);
+            ledger.addresses[row].left_frame = Some(at.frame);
+        }
+    }
+
+    /// The path of a packet, made when it is the first there. None beyond the limit.
+    fn path_of(&mut self, sender: End, seen: &Seen<'_>, ledger: &mut Ledger) -> Option<usize> {
+        let (source, destination) = (seen.packet.source, seen.packet.destination);
+        let (a, b) = match sender {
+            End::A => (source, destination),
+            End::B => (destination, source),
+        };
+        let is_it = |path: &Path| path.a == a && path.b == b;
+        if self.paths.get(self.last_path).is_some_and(is_it) {
+            return Some(self.last_path);
+        }
+        if let Some(index) = self.paths.iter().position(is_it) {
+            self.last_path = index;
+            return Some(index);
+        }
+        if self.paths.len() >= PATHS {
+            return None;
+        }
+        self.learn(End::A, a, "packet", seen.moment, ledger);
+        self.learn(End::B, b, "packet", seen.moment, ledger);
+        ledger.paths.push(PathRow {
+            association: self.number,
+            path: self.paths.len() as u32,
+            a_address: a,
+            b_address: b,
+            interface: seen.interface.map(str::to_string),
+            first_ns: seen.moment.time_ns,
+            first_frame: seen.moment.frame,
+            last_ns: seen.moment.time_ns,
+            last_frame: seen.moment.frame,
+        });
+        self.paths.push(Path::new(a, b, ledger.paths.len() - 1));
+        self.last_path = self.paths.len() - 1;
+        Some(self.last_path)
+    }
+
+    /// Counts a packet. The place of its chunks; None when the association has too many paths.
+    pub fn packet(
+        &mut self,
+        sender: End,
+        seen: &Seen<'_>,
+        first: Option<&Chunk<'_>>,
+        ledger: &mut Ledger,
+    ) -> Option<Place> {
+        // INIT's own address list comes before its source address, which it implies.
+        if let Some(first) = first
+            && matches!(first.kind, chunk::INIT | chunk::INIT_ACK)
+            && let Ok(init) = first.init()
+        {
+            self.addresses_of_init(sender, first.kind, &init, seen, ledger);
+        }
+        let path = self.path_of(sender, seen, ledger)?;
+        self.last_ns = self.last_ns.max(seen.moment.time_ns);
+        let row = self.row(ledger);
+        row.packets += 1;
+        row.end_ns = row.end_ns.max(seen.moment.time_ns);
+        row.end_frame = seen.moment.frame;
+        let path_row = &mut ledger.paths[self.paths[path].row];
+        path_row.last_ns = path_row.last_ns.max(seen.moment.time_ns);
+        path_row.last_frame = seen.moment.frame;
+        let place = Place {
+            association: self.number,
+            path: path as u32,
+            sender,
+            moment: seen.moment,
+            wire_bytes: seen.wire_bytes,
+            bin_ns: self.bin_ns,
+        };
+        let first_chunk = first.map_or("none", |first| chunk::name(first.kind));
+        self.paths[path].ways[sender as usize].packet(&place, first_chunk, ledger);
+        Some(place)
+    }
+
+    /// One chunk of a packet that [`Association::packet`] placed.
+    pub fn chunk(&mut self, chunk: &Chunk<'_>, at: &Place, seen: &Seen<'_>, ledger: &mut Ledger) -> Outcome {
+        let mut outcome = Outcome::default();
+        let result = match chunk.kind {
+            chunk::DATA | chunk::I_DATA => chunk.data().map(|data| {
+                let sender = &mut self.senders[at.sender as usize];
+                outcome.transmission = Some(sender.data(&data, at, &mut self.paths, ledger));
+            }),
+            chunk::SACK | chunk::NR_SACK => chunk.sack().map(|sack| {
+                let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
+                let bin = way.bin(at, ledger);
+                let least = bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
+                bin.a_rwnd_min_bytes = Some(least);
+                let sender = &mut self.senders[at.sender.other() as usize];
+                if sender.sack(&sack, at, &mut self.paths, ledger) {
+                    outcome.problem = Some(Problem {
+                        kind: Kind::Malformed,
+                        layer: Layer::Chunk,
+                        offset: chunk.offset,
+                        needed: 0,
+                        available: 0,
+                        what: "gap blocks overlap or are out of order",
+                    });
+                }
+            }),
+            chunk::HEARTBEAT => chunk
+                .heartbeat_info()
+                .map(|info| self.heartbeats.sent(info, at, ledger)),
+            chunk::HEARTBEAT_ACK => chunk
+                .heartbeat_info()
+                .map(|info| self.heartbeats.answered(info, at, &mut self.paths, ledger)),
+            chunk::ASCONF => chunk
+                .asconf()
+                .map(|asconf| self.asconf(&asconf, at, seen, ledger, &mut outcome)),
+            chunk::ASCONF_ACK => chunk.asconf_ack().map(|ack| {
+                let settled = self.reconfigurations.answered(&ack, at, ledger);
+                self.apply(at, settled, ledger);
+            }),
+            _ => self.control(chunk, at, ledger, &mut outcome),
+        };
+        if let Err(problem) = result {
+            outcome.problem = Some(problem);
+        }
+        outcome
+    }
+
+    fn asconf(
+        &mut self,
+        asconf: &Asconf<'_>,
+        at: &Place,
+        seen: &Seen<'_>,
+        ledger: &mut Ledger,
+        outcome: &mut Outcome,
+    ) {
+        let source = seen.packet.source;
+        if let Err(problem) = self.reconfigurations.asked(asconf, source, at, ledger) {
+            outcome.problem = Some(problem);
+        }
+    }
+
+    /// Acknowledged ADD and DELETE change the asker's address set.
+    fn apply(&mut self, at: &Place, rows: Vec<usize>, ledger: &mut Ledger) {
+        for row in rows {
+            let Some(row) = ledger.asconf.get(row) else { continue };
+            let (Some(address), "success") = (row.address, row.outcome) else { continue };
+            // The ASCONF-ACK comes from the other end.
+            match row.request.as_str() {
+                "add" => self.learn(at.sender.other(), address, "asconf-add", at.moment, ledger),
+                "delete" => self.forget(at.sender.other(), address, at.moment, ledger),
+                _ => {}
+            }
+        }
+    }
+
+    fn addresses_of_init(
+        &mut self,
+        sender: End,
+        kind: u8,
+        init: &Init<'_>,
+        seen: &Seen<'_>,
+        ledger: &mut Ledger,
+    ) {
+        let source = if kind == chunk::INIT { "init" } else { "init-ack" };
+        self.learn(sender, seen.packet.source, source, seen.moment, ledger);
+        for param in init.params.clone().flatten() {
+            if let Some(address) = param.address() {
+                self.learn(sender, address, source, seen.moment, ledger);
+            }
+        }
+    }
+
+    fn control(
+        &mut self,
+        chunk: &Chunk<'_>,
+        at: &Place,
+        ledger: &mut Ledger,
+        outcome: &mut Outcome,
+    ) -> Result<(), Problem> {
+        match chunk.kind {
+            chunk::INIT | chunk::INIT_ACK => {
+                let init = chunk.init()?;
+                self.senders[at.sender as usize].starts_at(init.initial_tsn);
+                self.handshake[usize::from(chunk.kind == chunk::INIT_ACK)] = true;
+                control::record_init(&init, chunk.kind, at, self.row(ledger));
+            }
+            chunk::COOKIE_ECHO => self.handshake[2] = true,
+            chunk::COOKIE_ACK => {
+                self.handshake[3] = true;
+                let complete = self.handshake == [true; 4];
+                let row = self.row(ledger);
+                row.seen_handshake |= complete;
+                row.established_ns.get_or_insert(at.moment.time_ns);
+                row.established_frame.get_or_insert(at.moment.frame);
+            }
+            chunk::FORWARD_TSN | chunk::I_FORWARD_TSN => {
+                let forward = chunk.forward_tsn()?;
+                self.senders[at.sender as usize].forward_tsn(forward.new_cumulative_tsn);
+            }
+            chunk::SHUTDOWN => {
+                // It acknowledges like a SACK without blocks (RFC 9260 section 9.2).
+                let tsn = chunk.shutdown()?;
+                let sender = &mut self.senders[at.sender.other() as usize];
+                sender.acknowledged_to(tsn, at, &mut self.paths, ledger);
+            }
+            chunk::SHUTDOWN_COMPLETE => self.end("shutdown", outcome, ledger),
+            chunk::SHUTDOWN_ACK => self.row(ledger).end = "shutdown",
+            chunk::ABORT => self.end("abort", outcome, ledger),
+            _ => {}
+        }
+        control::record(chunk, at, ledger)
+    }
+
+    fn end(&mut self, how: &'static str, outcome: &mut Outcome, ledger: &mut Ledger) {
+        if !self.ended {
+            self.row(ledger).end = how;
+        }
+        self.ended = true;
+        outcome.ended = true;
+    }
+
+    /// Summaries that are complete only when nothing more comes.
+    pub fn finish(&self, ledger: &mut Ledger) {
+        if !self.was_answered() {
+            self.row(ledger).end = "no-answer";
+        }
+        for (number, path) in self.paths.iter().enumerate() {
+            for sender in End::BOTH {
+                let way = &path.ways[sender as usize];
+                let row = |rtt: &super::path::Rtt, kind| {
+                    rtt.row(self.number, number as u32, sender, kind)
+                };
+                ledger.rtt.extend(row(&way.sack_rtt, "sack"));
+                ledger.rtt.extend(row(&way.heartbeat_rtt, "heartbeat"));
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Frames that the capture holds twice: taps on several interfaces, the `any`
+//! device, mirrored ports, merged files. They are the capture's copies, not the
+//! sender's, and must not count as retransmissions.
+//!
+//! A copy has the same SCTP bytes (their CRC32c, length, addresses) as an
+//! earlier frame, shortly after it. A sender's own retransmission can have the
+//! same bytes too, so nearness decides: a copy comes within a millisecond, or,
+//! when the IPv4 identification (fresh for every packet sent) is the same and
+//! not zero, within a second.
+
+use crate::packet::Packet;
+
+const SLOTS: usize = 1 << 14;
+const WINDOW_NS: i64 = 1_000_000;
+const WINDOW_SAME_ID_NS: i64 = 1_000_000_000;
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    fingerprint: u64,
+    time_ns: i64,
+    ip_id: Option<u16>,
+}
+
+/// A direct-mapped memory of recent packets: constant time, constant space.
+/// A newer packet may push an older one out, which can only miss a copy.
+pub struct Duplicates {
+    slots: Vec<Slot>,
+}
+
+impl Default for Duplicates {
+    fn default() -> Self {
+        Duplicates { slots: vec![Slot::default(); SLOTS] }
+    }
+}
+
+impl Duplicates {
+    /// Whether this packet repeats a recent one; remembers it otherwise.
+    pub fn is_copy(&mut self, packet: &Packet<'_>, crc32c: u32, time_ns: i64) -> bool {
+        let fingerprint = fingerprint(packet, crc32c);
+        let Some(slot) = self.slots.get_mut(fingerprint as usize % SLOTS) else { return false };
+        if slot.fingerprint == fingerprint {
+            let age_ns = time_ns.saturating_sub(slot.time_ns).saturating_abs();
+            let copy = match (slot.ip_id, packet.ip_id) {
+                (Some(then), Some(now)) if then != now => false,
+                (Some(then), Some(_)) if then != 0 => age_ns <= WINDOW_SAME_ID_NS,
+                _ => age_ns <= WINDOW_NS,
+            };
+            if copy {
+                return true;
+            }
+        }
+        *slot = Slot { fingerprint, time_ns, ip_id: packet.ip_id };
+        false
+    }
+}
+
+fn fingerprint(packet: &Packet<'_>, crc32c: u32) -> u64 {
+    let source = packet.source.bits();
+    let destination = packet.destination.bits().rotate_left(17);
+    let mixed = source ^ destination;
+    let folded = (mixed >> 64) as u64 ^ mixed as u64;
+    let content = u64::from(crc32c) << 32 | u64::from(packet.sctp_length);
+    // Multiplying by a large odd number spreads neighbouring addresses over the slots.
+    (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ content).wrapping_mul(0xff51_afd7_ed55_8ccd)
+        >> 1
+        | 1
+}

@@ -1,0 +1,167 @@
+//! Questions and their answers: HEARTBEAT with HEARTBEAT ACK, ASCONF with ASCONF-ACK.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+
+use super::End;
+use super::path::{Path, Place};
+use crate::address::Address;
+use crate::ledger::{AsconfRow, HeartbeatRow, Ledger};
+use crate::problem::Problem;
+use crate::sctp::asconf::{Asconf, AsconfAck};
+use crate::sctp::{cause, param};
+
+/// Unanswered questions remembered per end; the oldest is forgotten (its row stays, unanswered).
+const PENDING: usize = 256;
+
+/// HEARTBEATs waiting for their ACK, matched by the Heartbeat Info that the
+/// receiver must return unchanged (RFC 9260 section 8.3).
+#[derive(Default)]
+pub struct Heartbeats {
+    hasher: RandomState,
+    pending: [VecDeque<(u64, usize)>; 2],
+}
+
+impl Heartbeats {
+    pub fn sent(&mut self, info: &[u8], at: &Place, ledger: &mut Ledger) {
+        let key = self.hasher.hash_one(info);
+        let pending = &mut self.pending[at.sender as usize];
+        if pending.len() >= PENDING {
+            pending.pop_front();
+        }
+        pending.push_back((key, ledger.heartbeats.len()));
+        ledger.heartbeats.push(HeartbeatRow {
+            association: at.association,
+            sender: at.sender.name(),
+            path: at.path,
+            time_ns: at.moment.time_ns,
+            frame: at.moment.frame,
+            ..Default::default()
+        });
+    }
+
+    pub fn answered(
+        &mut self,
+        info: &[u8],
+        at: &Place,
+        paths: &mut [Path],
+        ledger: &mut Ledger,
+    ) {
+        let key = self.hasher.hash_one(info);
+        let asker = at.sender.other();
+        let pending = &mut self.pending[asker as usize];
+        // The newest first: a sender that repeats its info means the latest one.
+        let Some(index) = pending.iter().rposition(|&(sent, _)| sent == key) else { return };
+        let Some((_, row)) = pending.remove(index) else { return };
+        let row = &mut ledger.heartbeats[row];
+        row.ack_ns = Some(at.moment.time_ns);
+        row.ack_frame = Some(at.moment.frame);
+        row.ack_path = Some(at.path);
+        let rtt_ns = at.moment.time_ns.saturating_sub(row.time_ns);
+        row.rtt_ns = Some(rtt_ns);
+        let way = &mut paths[row.path as usize].ways[asker as usize];
+        way.consecutive_timeouts = 0;
+        if let Ok(rtt_ns) = u64::try_from(rtt_ns) {
+            way.heartbeat_rtt.sample(rtt_ns);
+        }
+    }
+}
+
+/// ASCONFs waiting for their ACK, by serial number.
+#[derive(Default)]
+pub struct Reconfigurations {
+    pending: [VecDeque<(u32, Vec<usize>)>; 2],
+}
+
+impl Reconfigurations {
+    /// Each request parameter becomes a row; a repeated ASCONF counts on the rows it has.
+    pub fn asked(
+        &mut self,
+        asconf: &Asconf<'_>,
+        source: Address,
+        at: &Place,
+        ledger: &mut Ledger,
+    ) -> Result<(), Problem> {
+        let pending = &mut self.pending[at.sender as usize];
+        if let Some((_, rows)) = pending.iter().find(|(serial, _)| *serial == asconf.serial) {
+            for &row in rows {
+                ledger.asconf[row].transmissions += 1;
+            }
+            return Ok(());
+        }
+        let mut rows = Vec::new();
+        let mut problem = None;
+        for request in asconf.requests.clone() {
+            let request = match request {
+                Ok(request) => request,
+                Err(found) => {
+                    problem = Some(found);
+                    break;
+                }
+            };
+            rows.push(ledger.asconf.len());
+            ledger.asconf.push(AsconfRow {
+                association: at.association,
+                sender: at.sender.name(),
+                path: at.path,
+                serial: asconf.serial,
+                request: request_name(request.kind),
+                address: request.address.map(|a| if a.is_wildcard() { source } else { a }),
+                correlation: request.correlation,
+                time_ns: at.moment.time_ns,
+                frame: at.moment.frame,
+                transmissions: 1,
+                outcome: "pending",
+                ..Default::default()
+            });
+        }
+        if pending.len() >= PENDING {
+            pending.pop_front();
+        }
+        pending.push_back((asconf.serial, rows));
+        problem.map_or(Ok(()), Err)
+    }
+
+    /// Settles the rows of an ASCONF. What the ACK does not mention has
+    /// succeeded (RFC 5061 section 5.2). Returns the rows.
+    pub fn answered(
+        &mut self,
+        ack: &AsconfAck<'_>,
+        at: &Place,
+        ledger: &mut Ledger,
+    ) -> Vec<usize> {
+        let pending = &mut self.pending[at.sender.other() as usize];
+        let Some(index) = pending.iter().position(|(serial, _)| *serial == ack.serial) else {
+            return Vec::new();
+        };
+        let Some((_, rows)) = pending.remove(index) else { return Vec::new() };
+        for &row in &rows {
+            let row = &mut ledger.asconf[row];
+            row.ack_ns = Some(at.moment.time_ns);
+            row.ack_frame = Some(at.moment.frame);
+            row.outcome = "success";
+            let response = ack.responses.clone().flatten().find(|r| r.correlation == row.correlation);
+            if let Some(response) = response
+                && response.kind == param::ERROR_CAUSE_INDICATION
+            {
+                row.outcome = "error";
+                row.cause = response.cause;
+                row.cause_name = response.cause.map(cause::name);
+            }
+        }
+        rows
+    }
+}
+
+fn request_name(kind: u16) -> String {
+    match kind {
+        param::ADD_IP_ADDRESS => "add".to_string(),
+        param::DELETE_IP_ADDRESS => "delete".to_string(),
+        param::SET_PRIMARY_ADDRESS => "set-primary".to_string(),
+        _ => format!("{kind:#06x}"),
+    }
+}
+
+impl End {
+    pub const BOTH: [End; 2] = [End::A, End::B];
+}
