@@ -409,3 +409,6 @@ fn same_ends(one: &Association, other: &Association) -> bool {
     (common(End::A, End::A) && common(End::B, End::B))
         || (common(End::A, End::B) && common(End::B, End::A))
 }
+
+#[cfg(test)]
+mod tests;

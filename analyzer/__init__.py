@@ -1,0 +1,1 @@
+"""Ledger to answers: pure functions of ledger tables; no files, no clock."""

@@ -1,0 +1,131 @@
+"""Ledger in, associations with their paths, handovers and findings out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .asconf import exchanges, handoff_regions
+from .context import ENDS, contexts
+from .events import assign_events, comment_events
+from .findings import Analysed, find
+from .handover import describe_move
+from .labels import path_labels
+from .measure import NS_PER_S, Instant
+from .model import Association, CaptureResult, Endpoint, Excursion, Handover
+from .moves import find_moves
+from .paths import association_totals, describe_paths
+from .timers import infer_timers
+from .vantage import captured_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..dissectors.ledger import Ledger
+    from .context import Context
+    from .labels import LabelRule
+    from .model import End, LinkEvent, Timer
+
+
+def analyze_ledger(
+    ledger: Ledger,
+    events: Sequence[LinkEvent] = (),
+    rules: tuple[LabelRule, ...] = (),
+) -> CaptureResult:
+    """Analyze one capture's ledger.
+
+    Parameters
+    ----------
+    ledger
+        What a pass over the capture found.
+    events
+        Link changes known to the user; those in the capture's own comments are added.
+    rules
+        Names for paths.
+    """
+    labels = path_labels(ledger, rules)
+    link_events, warnings = assign_events([*events, *comment_events(ledger)], ledger, labels)
+    associations = tuple(_association(c) for c in contexts(ledger, labels, link_events))
+    return CaptureResult(
+        ledger.path, ledger.capture, associations, (*_capture_warnings(ledger), *warnings)
+    )
+
+
+def _association(context: Context) -> Association:
+    row = context.row
+    handovers: list[Handover] = []
+    excursions: list[Excursion] = []
+    timers: dict[End, dict[str, Timer]] = {}
+    for end in ENDS:
+        moves = find_moves(context, end)
+        chains = [m.expiries for m in moves if m.is_handover and m.expiries and not m.explicit]
+        timers[end] = infer_timers(context, end, [chain for chain in chains if len(chain) > 1])
+        for index, move in enumerate(moves):
+            earlier = [m for m in moves[:index] if m.is_handover]
+            described = describe_move(context, end, move, earlier, timers[end])
+            if isinstance(described, Handover):
+                handovers.append(described)
+            else:
+                excursions.append(described)
+    ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
+    vantage = captured_at(context)
+    return Association(
+        number=row["association"],
+        endpoints={end: _endpoint(context, end) for end in ENDS},
+        start=Instant.seen(row["start_ns"], row["start_frame"]),
+        end=Instant.seen(row["end_ns"], row["end_frame"]),
+        established=Instant.seen(row["established_ns"], row["established_frame"])
+        if row["established_ns"] is not None
+        else Instant.absent("no COOKIE ACK in the capture"),
+        how_it_ended=row["end"],
+        restart_of=row["restart_of"],
+        seen_handshake=row["seen_handshake"],
+        captured_at=vantage,
+        packets=row["packets"],
+        duplicate_frames=row["duplicate_frames"],
+        totals={end: association_totals(context, end) for end in ENDS},
+        paths=describe_paths(context, ordered),
+        handovers=ordered,
+        excursions=tuple(excursions),
+        asconf=exchanges(context),
+        handoff_regions=handoff_regions(context),
+        timers=timers,
+        findings=find(context, Analysed(ordered, vantage)),
+    )
+
+
+def _endpoint(context: Context, end: End) -> Endpoint:
+    return Endpoint(
+        addresses=tuple(row["address"] for row in context.addresses if row["endpoint"] == end),
+        port=context.row[f"{end}_port"],
+        vtag=context.row[f"{end}_tag"],
+    )
+
+
+def _capture_warnings(ledger: Ledger) -> list[str]:
+    """Say what limits every number from this capture."""
+    facts = ledger.capture
+    warnings = []
+    if facts["damage"] is not None:
+        warnings.append(f"the capture is damaged, results go up to there: {facts['damage']}")
+    if facts["late_frames"]:
+        warnings.append(
+            f"{facts['late_frames']} frames came out of time order, by up to"
+            f" {facts['largest_lateness_ns'] / NS_PER_S:g} s, and were read in the order of the"
+            " file: a wider --reorder-window puts them right"
+        )
+    if facts["clock_steps"]:
+        warnings.append(
+            f"the capture's clock stepped back {facts['clock_steps']} times by more than a minute"
+        )
+    if facts["dropped_by_capture"]:
+        warnings.append(
+            f"the capturing host dropped {facts['dropped_by_capture']} packets:"
+            " what looks lost may only be missing here"
+        )
+    if facts["dropped_fragments"]:
+        warnings.append(f"{facts['dropped_fragments']} IP fragments were given up unreassembled")
+    for kind, count in facts["problems"].items():
+        warnings.append(f"{count} problems: {kind} (table `problems` lists them)")
+    if not facts["sctp_packets"]:
+        warnings.append("no SCTP packet in this capture")
+    return warnings

@@ -1,0 +1,108 @@
+"""The ledger's rows of one association, side by side, as every analysis needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .bins import Bins, split_bins
+
+if TYPE_CHECKING:
+    from ..dissectors.ledger import Ledger, Row
+    from .model import End, LinkEvent
+
+ENDS: tuple[End, End] = ("a", "b")
+
+
+def other(end: End) -> End:
+    """Return the opposite end."""
+    return "b" if end == "a" else "a"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Rows of one association, and what the user said of its paths."""
+
+    row: Row
+    paths: list[Row]
+    addresses: list[Row]
+    runs: list[Row]
+    timeouts: list[Row]
+    stalls: list[Row]
+    heartbeats: list[Row]
+    asconf: list[Row]
+    control: list[Row]
+    rtt: list[Row]
+    silences: list[Row]
+    retransmissions: list[Row]
+    bins: Bins
+    labels: dict[int, str]
+    link_events: dict[int, list[LinkEvent]]
+
+    def sent(self, table: list[Row], sender: End, path: int | None = None) -> list[Row]:
+        """Rows of one sender, and of one path when it is given."""
+        return [
+            row
+            for row in table
+            if row["sender"] == sender and (path is None or row["path"] == path)
+        ]
+
+    def rtt_min_ns(self, sender: End, path: int) -> int | None:
+        """Least round-trip time seen for a sender on a path."""
+        found = [row["min_ns"] for row in self.sent(self.rtt, sender, path)]
+        return min(found) if found else None
+
+    def path_addresses(self, path: int) -> tuple[str, str]:
+        """Addresses of a and b on a path."""
+        row = self.paths[path]
+        return row["a_address"], row["b_address"]
+
+
+_TABLES = (
+    "paths",
+    "addresses",
+    "runs",
+    "timeouts",
+    "stalls",
+    "heartbeats",
+    "asconf",
+    "control",
+    "rtt",
+    "silences",
+    "retransmissions",
+)
+
+
+def contexts(
+    ledger: Ledger,
+    labels: dict[tuple[int, int], str],
+    link_events: dict[tuple[int, int], list[LinkEvent]],
+) -> list[Context]:
+    """Split a ledger by association.
+
+    Parameters
+    ----------
+    ledger
+        The ledger.
+    labels
+        Label of each path, by association and path number.
+    link_events
+        Link events of each path, by association and path number.
+    """
+    groups = {table: ledger.by_association(table) for table in _TABLES}
+    bins = split_bins(ledger.tables["intervals"], ledger.options.bin_ns)
+    found = []
+    for row in ledger.rows("associations"):
+        number = row["association"]
+        rows = {table: groups[table].get(number, []) for table in _TABLES}
+        count = len(rows["paths"])
+        found.append(
+            Context(
+                row=row,
+                **rows,
+                bins=bins.get(number) or Bins.empty(ledger.options.bin_ns),
+                labels={path: labels[number, path] for path in range(count)},
+                link_events={path: link_events.get((number, path), []) for path in range(count)},
+            )
+        )
+    return found

@@ -1,0 +1,109 @@
+"""Instants that the user knows: link changes from an event log or from packet comments."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from .measure import NS_PER_S
+from .model import LinkEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..dissectors.ledger import Ledger, Row
+
+_COMMENT = re.compile(r"^\s*pathscope:\s*link\s+(?P<what>down|up)\s+(?P<label>.+?)\s*$")
+
+
+def parse_events(lines: Iterable[str], name: str) -> list[LinkEvent]:
+    """Read link events from JSON lines.
+
+    A link event has `"event": "link"`, its time `"t"` in seconds since 1970, the link as
+    `"link"` (a number, from 1 in the order of the interfaces, or a path's label), and what
+    happened as `"note"`: `down` or `up`. Other events are passed over: they are not about links.
+
+    Raises
+    ------
+    ValueError
+        Naming the line, what was expected and what was found.
+    """
+    events = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"{name}, line {number}"
+        try:
+            # Decimal: a float holds an epoch time to a few hundred nanoseconds only.
+            event = json.loads(line, parse_float=Decimal)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{place}: expected a JSON object: {error}") from error
+        if not isinstance(event, dict):
+            raise ValueError(f"{place}: expected a JSON object, found {line.strip()[:40]!r}")
+        if event.get("event") == "link":
+            events.append(_link_event(event, place))
+    return events
+
+
+def _link_event(event: dict[str, Any], place: str) -> LinkEvent:
+    try:
+        ns = int(Decimal(event["t"]) * NS_PER_S)
+    except (KeyError, TypeError, InvalidOperation, ValueError, OverflowError) as error:
+        raise ValueError(
+            f'{place}: expected "t" in seconds since 1970, found {event.get("t")!r}'
+        ) from error
+    if event.get("note") not in ("down", "up"):
+        raise ValueError(f'{place}: expected "note": "down" or "up", found {event.get("note")!r}')
+    if not isinstance(event.get("link"), (int, str)):
+        raise ValueError(f'{place}: expected "link": number or label, found {event.get("link")!r}')
+    return LinkEvent(ns, event["note"] == "up", str(event["link"]), place)
+
+
+def comment_events(ledger: Ledger) -> list[LinkEvent]:
+    """Link events in pcapng packet comments: `pathscope: link down LABEL`."""
+    events = []
+    for row in ledger.rows("comments"):
+        match = _COMMENT.match(row["text"])
+        if match:
+            source = f"comment of frame {row['frame']}"
+            up = match["what"] == "up"
+            events.append(LinkEvent(row["time_ns"], up, match["label"], source))
+    return events
+
+
+def assign_events(
+    events: list[LinkEvent],
+    ledger: Ledger,
+    labels: dict[tuple[int, int], str],
+) -> tuple[dict[tuple[int, int], list[LinkEvent]], list[str]]:
+    """Find the paths that each event is about.
+
+    Returns the events by association and path number, in time order, and a warning for each
+    event that names no path.
+    """
+    interfaces = [interface["name"] for interface in ledger.capture["interfaces"]]
+    assigned: dict[tuple[int, int], list[LinkEvent]] = {}
+    warnings = []
+    paths = ledger.rows("paths")
+    for event in sorted(events, key=lambda event: event.ns):
+        matching = [
+            (path["association"], path["path"])
+            for path in paths
+            if _is_about(event.name, path, labels[path["association"], path["path"]], interfaces)
+        ]
+        for key in matching:
+            assigned.setdefault(key, []).append(event)
+        if not matching:
+            warnings.append(f"{event.source}: no path is called {event.name!r}")
+    return assigned, warnings
+
+
+def _is_about(name: str, path: Row, label: str, interfaces: list[str | None]) -> bool:
+    if name in (label, path["interface"]):
+        return True
+    if name.isdecimal() and path["interface"] is not None:
+        number = int(name)
+        return 1 <= number <= len(interfaces) and interfaces[number - 1] == path["interface"]
+    return False

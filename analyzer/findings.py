@@ -1,0 +1,303 @@
+"""What looks wrong: rules, each with its reason in words and the frames that show it.
+
+A rule is a function of a context (and what has been made of it) that returns findings; `RULES`
+lists them in the order in which a reader wants them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .context import ENDS, other
+from .model import Finding
+from .moves import is_concurrent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .context import Context
+    from .model import Handover
+
+MOST_FRAMES = 10
+"""Evidence frames named in one finding; more would not be read."""
+
+OFTEN_SPURIOUS = 0.5
+"""From this share on, needless retransmissions are worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """What the rules may look at besides the ledger."""
+
+    handovers: tuple[Handover, ...]
+    captured_at: str
+
+
+def find(context: Context, analysed: Analysed) -> tuple[Finding, ...]:
+    """Apply every rule."""
+    return tuple(finding for rule in RULES for finding in rule(context, analysed))
+
+
+def aborted(context: Context, _: Analysed) -> Iterator[Finding]:
+    """ABORT, with its causes."""
+    for row in context.control:
+        if row["chunk"] == "ABORT":
+            reason = row["detail"] or "no cause given"
+            yield Finding(
+                "abort", "error", f"{row['sender']} aborted: {reason}", (row["frame"],)
+            )
+
+
+def error_reported(context: Context, _: Analysed) -> Iterator[Finding]:
+    """ERROR chunks, with their causes."""
+    for row in context.control:
+        if row["chunk"] == "ERROR":
+            yield Finding(
+                "error",
+                "warning",
+                f"{row['sender']} reported an error: {row['detail'] or 'no cause given'}",
+                (row["frame"],),
+            )
+
+
+def restarted(context: Context, _: Analysed) -> Iterator[Finding]:
+    """Association restart (RFC 9260 section 5.2.4)."""
+    if context.row["restart_of"] is not None:
+        yield Finding(
+            "restart",
+            "warning",
+            f"this association restarted association {context.row['restart_of']}:"
+            " one end had lost its state",
+            (context.row["start_frame"],),
+        )
+
+
+def setup_unanswered(context: Context, _: Analysed) -> Iterator[Finding]:
+    """INIT without INIT ACK."""
+    if context.row["end"] == "no-answer":
+        frames = tuple(row["frame"] for row in context.control if row["chunk"] == "INIT")
+        yield Finding(
+            "setup-unanswered",
+            "error",
+            f"INIT was sent {len(frames)} times and never answered",
+            frames[:MOST_FRAMES],
+        )
+
+
+def init_ack_from_elsewhere(context: Context, _: Analysed) -> Iterator[Finding]:
+    """INIT ACK from another address than INIT went to."""
+    inits = [row for row in context.control if row["chunk"] == "INIT"]
+    for row in context.control:
+        if row["chunk"] != "INIT ACK" or not inits:
+            continue
+        asked = {init["path"] for init in inits}
+        if row["path"] not in asked:
+            yield Finding(
+                "init-ack-address",
+                "warning",
+                f"INIT ACK came on {context.labels[row['path']]}, INIT went on"
+                f" {', '.join(context.labels[path] for path in sorted(asked))}",
+                (inits[0]["frame"], row["frame"]),
+            )
+
+
+def never_confirmed(context: Context, _: Analysed) -> Iterator[Finding]:
+    """Announced addresses that nobody probed, or whose probes stayed unanswered."""
+    for end in ENDS:
+        own = [row for row in context.addresses if row["endpoint"] == end]
+        if len(own) < 2:
+            continue
+        for row in own:
+            yield from _confirmation(context, end, row["address"], row["first_frame"])
+
+
+def _confirmation(context: Context, end: str, address: str, frame: int) -> Iterator[Finding]:
+    key = f"{end}_address"
+    paths = [path["path"] for path in context.paths if path[key] == address]
+    if not paths:
+        yield Finding(
+            "address-never-used",
+            "warning",
+            f"{end} announced {address}, but no packet went to or came from it: as long as it"
+            " is not probed it cannot take over",
+            (frame,),
+        )
+        return
+    answered = any(
+        row["ack_ns"] is not None for row in context.heartbeats if row["path"] in paths
+    )
+    acknowledged = any(
+        row["first_ack_ns"] is not None for row in context.runs if row["path"] in paths
+    )
+    beats = [row["frame"] for row in context.heartbeats if row["path"] in paths]
+    if beats and not answered and not acknowledged:
+        yield Finding(
+            "address-never-confirmed",
+            "warning",
+            f"{end} announced {address}, but none of {len(beats)} HEARTBEATs to or from it"
+            " was answered",
+            tuple(beats[:MOST_FRAMES]),
+        )
+
+
+def heartbeats_unanswered(context: Context, _: Analysed) -> Iterator[Finding]:
+    """HEARTBEATs without an answer on a path that answered others."""
+    for end in ENDS:
+        for path, label in context.labels.items():
+            rows = context.sent(context.heartbeats, end, path)
+            lost = [row["frame"] for row in rows if row["ack_ns"] is None]
+            if lost and len(lost) < len(rows):
+                yield Finding(
+                    "heartbeats-unanswered",
+                    "note",
+                    f"{len(lost)} of {len(rows)} HEARTBEATs of {end} on {label} were not answered",
+                    tuple(lost[:MOST_FRAMES]),
+                )
+
+
+def zero_window(context: Context, _: Analysed) -> Iterator[Finding]:
+    """A receiver that advertised no room."""
+    for end in ENDS:
+        for path, label in context.labels.items():
+            totals = context.bins.totals.get((path, end))
+            if totals is not None and totals.a_rwnd_min_bytes == 0:
+                yield Finding(
+                    "zero-window",
+                    "warning",
+                    f"{end} advertised a receiver window of 0 on {label}:"
+                    f" {other(end)} had to stop sending",
+                )
+
+
+def spurious(context: Context, _: Analysed) -> Iterator[Finding]:
+    """Many retransmissions of what had arrived."""
+    for end in ENDS:
+        rows = context.sent(context.retransmissions, end)
+        needless = [row["frame"] for row in rows if row["spurious"] is not None]
+        if rows and len(needless) >= OFTEN_SPURIOUS * len(rows):
+            yield Finding(
+                "spurious-retransmissions",
+                "warning",
+                f"{len(needless)} of {len(rows)} retransmitted chunks of {end} had arrived before:"
+                " SACKs were lost or late, rather than DATA",
+                tuple(dict.fromkeys(needless))[:MOST_FRAMES],
+            )
+
+
+def stalled_while_alive(context: Context, _: Analysed) -> Iterator[Finding]:
+    """DATA at a standstill for seconds while HEARTBEATs on another path were answered."""
+    for end in ENDS:
+        for stall in context.sent(context.stalls, end):
+            answered = [
+                row["ack_frame"]
+                for row in context.sent(context.heartbeats, end)
+                if row["ack_ns"] is not None
+                and stall["start_ns"] < row["time_ns"]
+                and row["ack_ns"] < stall["end_ns"]
+            ]
+            if answered:
+                took_s = (stall["end_ns"] - stall["start_ns"]) / 1e9
+                yield Finding(
+                    "stalled-while-alive",
+                    "warning",
+                    f"no DATA of {end} was acknowledged for {took_s:.3f} s, although a HEARTBEAT"
+                    " was answered meanwhile: a working path was not used",
+                    (stall["start_frame"], *answered[:MOST_FRAMES], stall["end_frame"]),
+                )
+
+
+def capture_quality(context: Context, _: Analysed) -> Iterator[Finding]:
+    """Checksums, copies and cuts: what is wrong with the capture rather than the association."""
+    row = context.row
+    frames = (row["start_frame"],)
+    if row["bad_checksums"]:
+        yield Finding(
+            "bad-checksum",
+            "warning",
+            f"{row['bad_checksums']} of {row['packets']} packets have a wrong CRC32c: damaged on"
+            " the way, or captured before the network card filled it in",
+            frames,
+        )
+    if row["zero_checksums"]:
+        agreed = all(
+            "Zero Checksum Acceptable" in row[f"{end}_extensions"] for end in ENDS
+        )
+        yield Finding(
+            "zero-checksum",
+            "note",
+            f"{row['zero_checksums']} packets carry no checksum: "
+            + ("negotiated (RFC 9653)" if agreed else "checksum offload at the capturing host"),
+            frames,
+        )
+    if row["adler32_checksums"]:
+        yield Finding(
+            "adler32-checksum",
+            "note",
+            f"{row['adler32_checksums']} packets carry the Adler-32 of RFC 2960 (before 2001)",
+            frames,
+        )
+    if row["duplicate_frames"]:
+        yield Finding(
+            "duplicated-frames",
+            "note",
+            f"{row['duplicate_frames']} frames are copies of earlier ones, made by the capture;"
+            " they are left out of every number",
+        )
+    if row["truncated_packets"]:
+        yield Finding(
+            "truncated-packets",
+            "note",
+            f"{row['truncated_packets']} packets were cut by the capture's snap length",
+        )
+
+
+def captured_at_receiver(context: Context, analysed: Analysed) -> Iterator[Finding]:
+    """The tap was at the DATA's receiver, where the sender's view must be guessed."""
+    for end in ENDS:
+        new = sum(t.sums["new_chunks"] for (_, who), t in context.bins.totals.items() if who == end)
+        back = sum(
+            t.sums["new_chunks"] for (_, who), t in context.bins.totals.items() if who != end
+        )
+        if analysed.captured_at == other(end) and new > back:
+            late = sum(
+                t.sums["late_chunks"] for (_, who), t in context.bins.totals.items() if who == end
+            )
+            yield Finding(
+                "captured-at-receiver",
+                "note",
+                f"most DATA is sent by {end}, but the capture was taken at {other(end)}: times are"
+                " those of arrival, lost transmissions are missing, and"
+                f" {late} chunks that came late may be retransmissions",
+            )
+
+
+def concurrent(context: Context, _: Analysed) -> Iterator[Finding]:
+    """A sender that uses several paths at once has no handovers."""
+    for end in ENDS:
+        runs = context.sent(context.runs, end)
+        if is_concurrent(runs):
+            yield Finding(
+                "concurrent-paths",
+                "note",
+                f"{end} sends new DATA on several paths at once ({len(runs)} changes):"
+                " handovers are not looked for",
+                (runs[1]["first_frame"],),
+            )
+
+
+RULES: tuple[Callable[[Context, Analysed], Iterator[Finding]], ...] = (
+    aborted,
+    error_reported,
+    restarted,
+    setup_unanswered,
+    init_ack_from_elsewhere,
+    never_confirmed,
+    stalled_while_alive,
+    zero_window,
+    spurious,
+    heartbeats_unanswered,
+    concurrent,
+    captured_at_receiver,
+    capture_quality,
+)

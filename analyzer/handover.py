@@ -1,0 +1,357 @@
+"""Handovers: their instants, their cause with its evidence, and how long each part took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .context import other
+from .failure import link_failure, link_return
+from .measure import NS_PER_S, Instant, Measure, elapsed_s, seconds
+from .model import Excursion, Handover, Timeout
+from .timers import failover_s
+
+if TYPE_CHECKING:
+    from ..dissectors.ledger import Row
+    from .context import Context
+    from .model import Cause, End, Timer
+    from .moves import Move
+
+PROBE_FACTOR = 1.5
+"""A path in PF is probed by a HEARTBEAT within an RTO (RFC 7829 section 3.2): up to this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A cause with what shows it."""
+
+    cause: Cause
+    text: str
+    frames: tuple[int, ...]
+
+
+def describe_move(
+    context: Context,
+    sender: End,
+    move: Move,
+    earlier: list[Move],
+    timers: dict[str, Timer],
+) -> Handover | Excursion:
+    """Describe one move of a sender's new DATA.
+
+    Parameters
+    ----------
+    context
+        The association.
+    sender
+        Whose DATA moved.
+    move
+        The move.
+    earlier
+        The sender's handovers before it, for moves back to a path that had been given up.
+    timers
+        What is inferred of the sender's timers.
+    """
+    reason = find_cause(context, sender, move, earlier)
+    after = move.after
+    if not move.is_handover and move.back is not None:
+        return Excursion(
+            sender=sender,
+            from_path=move.before["path"],
+            to_path=after["path"],
+            cause=reason.cause,
+            cause_text=reason.text,
+            start=Instant.seen(after["first_ns"], after["first_frame"]),
+            end=Instant.seen(move.back["first_ns"], move.back["first_frame"]),
+            chunks=after["chunks"],
+        )
+    instants = _instants(context, sender, move, reason)
+    return Handover(
+        sender=sender,
+        from_path=move.before["path"],
+        to_path=after["path"],
+        cause=reason.cause,
+        cause_text=reason.text,
+        cause_frames=reason.frames,
+        instants=instants,
+        metrics=_metrics(context, sender, move, instants, timers),
+        timeouts=tuple(
+            Timeout(
+                Instant.seen(row["time_ns"], row["frame"]),
+                None if row["elapsed_ns"] is None else seconds(row["elapsed_ns"]),
+                row["consecutive"],
+                row["retransmission_path"],
+            )
+            for row in move.expiries
+        ),
+        explanation=_explanation(context, move, reason, timers),
+    )
+
+
+def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -> Reason:
+    """Find why new DATA moved, by the strongest evidence there is."""
+    if move.explicit is not None:
+        return _asked_for(move.explicit)
+    old, new = move.before["path"], move.after["path"]
+    if move.expiries:
+        return _timed_out(context, sender, move)
+    left = [m for m in earlier if m.before["path"] == new]
+    if left:
+        confirmed = _confirmation(context, sender, new, left[-1].after["first_ns"], move)
+        if confirmed is not None:
+            return Reason(
+                "path-returned",
+                f"HEARTBEAT ACK in frame {confirmed['ack_frame']} showed that"
+                f" {context.labels[new]}, which had been given up, is back",
+                (confirmed["frame"], confirmed["ack_frame"]),
+            )
+    alive = _alive_after(context, sender, old, move.after["first_ns"])
+    if alive is not None:
+        return Reason(
+            "user-change",
+            f"{context.labels[old]} went on working (frame {alive}), no timer expired and no"
+            " ASCONF asked for it: the application changed its primary path",
+            (alive,),
+        )
+    return Reason(
+        "unknown",
+        f"no expiry, no ASCONF, and nothing heard on {context.labels[old]} afterwards",
+        (),
+    )
+
+
+def _asked_for(row: Row) -> Reason:
+    frames = tuple(frame for frame in (row["frame"], row["ack_frame"]) if frame is not None)
+    if row["request"] == "delete":
+        return Reason(
+            "address-deleted",
+            f"ASCONF DELETE of {row['address']} in frame {row['frame']}, {row['outcome']}",
+            frames,
+        )
+    return Reason(
+        "set-primary",
+        f"ASCONF SET-PRIMARY of {row['address']} in frame {row['frame']}, {row['outcome']}",
+        frames,
+    )
+
+
+def _timed_out(context: Context, sender: End, move: Move) -> Reason:
+    frames = tuple(row["frame"] for row in move.expiries)
+    count = len(move.expiries)
+    label = context.labels[move.before["path"]]
+    times = "once" if count == 1 else f"{count} times in a row"
+    if count == 1 or _is_probed_fast(context, sender, move):
+        return Reason(
+            "potentially-failed",
+            f"T3-rtx of {label} expired {times}, which makes a path potentially failed (RFC 7829)",
+            frames,
+        )
+    return Reason("timeout", f"T3-rtx of {label} expired {times}", frames)
+
+
+def _is_probed_fast(context: Context, sender: End, move: Move) -> bool:
+    """Tell PF from INACTIVE: in PF, HEARTBEATs follow the RTO, not HB.Interval + RTO."""
+    last = move.expiries[-1]
+    if last["elapsed_ns"] is None:
+        return False
+    beats = [
+        row["time_ns"]
+        for row in context.sent(context.heartbeats, sender, move.before["path"])
+        if row["time_ns"] >= last["time_ns"]
+    ]
+    instants = [last["time_ns"], *beats[:2]]
+    gaps = [later - start for start, later in zip(instants, instants[1:], strict=False)]
+    return len(gaps) == 2 and all(gap <= PROBE_FACTOR * last["elapsed_ns"] for gap in gaps)
+
+
+def _confirmation(context: Context, sender: End, path: int, since_ns: int, move: Move) -> Row | None:
+    """Return the last answered HEARTBEAT on a path between its loss and the move back to it."""
+    found = [
+        row
+        for row in context.sent(context.heartbeats, sender, path)
+        if row["ack_ns"] is not None and since_ns < row["ack_ns"] <= move.after["first_ns"]
+    ]
+    return found[0] if found else None
+
+
+def _alive_after(context: Context, sender: End, path: int, since_ns: int) -> int | None:
+    """Return a frame that shows the path working after a moment: an answered HEARTBEAT, a SACK for its DATA."""
+    for row in context.sent(context.heartbeats, sender, path):
+        if row["ack_ns"] is not None and row["time_ns"] > since_ns:
+            return int(row["ack_frame"])
+    for row in context.sent(context.runs, sender, path):
+        if row["last_sack_ns"] is not None and row["last_sack_ns"] > since_ns:
+            return int(row["last_sack_frame"])
+    return None
+
+
+def _instants(context: Context, sender: End, move: Move, reason: Reason) -> dict[str, Instant]:
+    before, after = move.before, move.after
+    t_return_link = (
+        link_return(context, sender, after["path"], after["first_ns"])
+        if reason.cause == "path-returned"
+        else Instant.absent("the move is not back to a path that had been given up")
+    )
+    first_timeout = (
+        Instant.seen(move.expiries[0]["time_ns"], move.expiries[0]["frame"])
+        if move.expiries
+        else Instant.absent("no T3-rtx expired before the move")
+    )
+    return {
+        "t_last_ok": _instant(before, "last_ok", "the old path is not seen to deliver anything"),
+        "t_last_sack": _instant(before, "last_sack", "the old path is not seen to deliver anything"),
+        "t_last_data_old": _instant(after, "previous_data", "no DATA on the old path"),
+        "t_fail": link_failure(context, sender, move),
+        "t_first_timeout": first_timeout,
+        "t_decision": _decision(context, sender, move, reason),
+        "t_first_new": Instant.seen(after["first_ns"], after["first_frame"]),
+        "t_first_arrival": Instant.absent("needs a capture at the receiver"),
+        "t_first_ack": _instant(after, "first_ack", "no SACK covers the first DATA on the new path"),
+        "t_recovered": _instant(
+            after,
+            "recovered",
+            "nothing was outstanding at the move"
+            if after["outstanding_tsn"] is None
+            else "what was outstanding at the move is not acknowledged in this capture",
+        ),
+        "t_return_link": t_return_link,
+        "t_return_data": Instant.seen(after["first_ns"], after["first_frame"])
+        if reason.cause == "path-returned"
+        else Instant.absent("the move is not back to a path that had been given up"),
+    }
+
+
+def _instant(row: Row, name: str, reason: str) -> Instant:
+    ns, frame = row[f"{name}_ns"], row[f"{name}_frame"]
+    return Instant.absent(reason) if ns is None else Instant.seen(ns, frame)
+
+
+def _decision(context: Context, sender: End, move: Move, reason: Reason) -> Instant:
+    if move.explicit is not None:
+        return Instant.seen(move.explicit["time_ns"], move.explicit["frame"])
+    if move.expiries:
+        return Instant.seen(move.expiries[-1]["time_ns"], move.expiries[-1]["frame"])
+    if reason.cause == "path-returned":
+        ack_frame = reason.frames[-1]
+        row = next(row for row in context.heartbeats if row["ack_frame"] == ack_frame)
+        return Instant.seen(row["ack_ns"], ack_frame)
+    return Instant.absent("the sender decided without a sign on the wire")
+
+
+def _metrics(
+    context: Context,
+    sender: End,
+    move: Move,
+    instants: dict[str, Instant],
+    timers: dict[str, Timer],
+) -> dict[str, Measure]:
+    first_new, decision, fail = (
+        instants["t_first_new"],
+        instants["t_decision"],
+        instants["t_fail"],
+    )
+    arrival = instants["t_first_arrival"]
+    interrupted = arrival if arrival.ns is not None else first_new
+    return {
+        "handover_delay_s": elapsed_s(decision, first_new),
+        "data_interruption_s": elapsed_s(
+            instants["t_last_data_old"],
+            interrupted,
+            note=None if arrival.ns is not None else "to the sending of the first DATA, not its arrival",
+        ),
+        "delivery_gap_s": _delivery_gap(context, sender, move, instants),
+        "link_failure_recovery_s": elapsed_s(fail, first_new),
+        "failure_detection_s": elapsed_s(fail, decision)
+        if move.expiries
+        else Measure.absent("no time-out detected a failure"),
+        "recovery_completion_s": elapsed_s(fail, instants["t_recovered"]),
+        "link_recognition_s": elapsed_s(instants["t_return_link"], instants["t_return_data"]),
+        "timeouts_before_move": Measure.observed(len(move.expiries)),
+        "predicted_failover_s": _predicted(move, timers),
+    }
+
+
+def _delivery_gap(
+    context: Context, sender: End, move: Move, instants: dict[str, Instant]
+) -> Measure:
+    """Longest stop of the cumulative TSN between the last delivery on p and recovery."""
+    after = move.after
+    gaps = []
+    if after["gap_start_ns"] is not None and after["gap_end_ns"] is not None:
+        gaps.append(after["gap_end_ns"] - after["gap_start_ns"])
+    start_ns = instants["t_last_sack"].ns or after["first_ns"]
+    end_ns = instants["t_recovered"].ns or after["first_ns"]
+    gaps += [
+        row["end_ns"] - row["start_ns"]
+        for row in context.sent(context.stalls, sender)
+        if row["start_ns"] < end_ns and row["end_ns"] > start_ns
+    ]
+    if not gaps:
+        return Measure.absent("the cumulative TSN is not seen to advance on both sides of the move")
+    return Measure.observed(seconds(max(gaps)))
+
+
+def _predicted(move: Move, timers: dict[str, Timer]) -> Measure:
+    """(PMR + 1) time-outs, the form of RFC 9260 and of Chen 2010; PMR time-outs (Bokor 2010) as low."""
+    rto, retrans = timers.get("rto_s"), timers.get("path_max_retrans")
+    if not move.expiries:
+        return Measure.absent("no time-out led to the move")
+    if rto is None or retrans is None:
+        return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
+    rto_s, count = rto.measure.value, retrans.measure.value
+    if rto_s is None or count is None:
+        return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
+    ceiling = timers.get("rto_max_s")
+    rto_max_s = None if ceiling is None else ceiling.measure.value
+    whole = failover_s(float(rto_s), rto_max_s, int(count) + 1)
+    without_last = failover_s(float(rto_s), rto_max_s, int(count))
+    return Measure(
+        whole,
+        "inferred",
+        without_last,
+        whole,
+        note=f"RFC 9260 and Chen 2010: PMR + 1 = {int(count) + 1} time-outs, {whole:g} s;"
+        f" Bokor 2010: PMR = {int(count)} time-outs, {without_last:g} s;"
+        f" at RTO {rto_s:g} s",
+    )
+
+
+def _explanation(
+    context: Context, move: Move, reason: Reason, timers: dict[str, Timer]
+) -> tuple[str, ...]:
+    """Return why it took as long as it did, one part a sentence."""
+    lines = [reason.text]
+    if reason.cause in ("timeout", "potentially-failed"):
+        waits = [
+            f"{seconds(row['elapsed_ns']):.3f} s" for row in move.expiries if row["elapsed_ns"]
+        ]
+        if waits:
+            lines.append(
+                "the sender waited " + " + ".join(waits) + " for acknowledgements before it moved"
+            )
+        used = [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
+        lines += used
+    if reason.cause == "path-returned":
+        lines.append(_probe_wait(context, move))
+    if reason.cause in ("set-primary", "address-deleted") and move.explicit is not None:
+        ack_ns = move.explicit["ack_ns"]
+        if ack_ns is not None:
+            wait = seconds(ack_ns - move.explicit["time_ns"])
+            lines.append(f"the ASCONF-ACK came {wait * 1000:.3f} ms after the ASCONF")
+            if move.after["first_ns"] > ack_ns:
+                rest = seconds(move.after["first_ns"] - ack_ns)
+                lines.append(f"the next new DATA was sent {rest * 1000:.3f} ms after that")
+    return tuple(lines)
+
+
+def _probe_wait(context: Context, move: Move) -> str:
+    path = move.after["path"]
+    tried = [
+        row
+        for row in context.sent(context.heartbeats, move.after["sender"], path)
+        if row["time_ns"] <= move.after["first_ns"] and row["ack_ns"] is None
+    ]
+    return (
+        f"DATA waits for a HEARTBEAT to be answered; {len(tried)} earlier HEARTBEATs on"
+        f" {context.labels[path]} were not"
+    )

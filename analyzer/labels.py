@@ -1,0 +1,65 @@
+"""Names for paths: by rule of the user, else by interface, else by addresses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..dissectors.ledger import Ledger, Row
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """Paths with an address in `network` are called `name`."""
+
+    network: IPv4Network | IPv6Network
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> LabelRule:
+        """Read a rule such as `10.0.1.0/24=wlan`.
+
+        Raises
+        ------
+        ValueError
+            When it is not NETWORK=NAME.
+        """
+        network, separator, name = text.partition("=")
+        if not separator or not name:
+            raise ValueError(f"{text!r}: expected NETWORK=NAME, such as 10.0.1.0/24=wlan")
+        return cls(ip_network(network, strict=False), name)
+
+
+def path_labels(ledger: Ledger, rules: tuple[LabelRule, ...]) -> dict[tuple[int, int], str]:
+    """Name every path, by association and path number; names are unique in an association."""
+    labels: dict[tuple[int, int], str] = {}
+    for association, paths in ledger.by_association("paths").items():
+        names = [_name(path, rules) for path in paths]
+        counts = Counter(names)
+        for path, name in zip(paths, names, strict=True):
+            # A name that several paths share says too little: the addresses tell them apart.
+            unique = counts[name] == 1
+            label = name if unique else f"{name} {_addresses(path)}"
+            labels[association, path["path"]] = label
+    return labels
+
+
+def _name(path: Row, rules: tuple[LabelRule, ...]) -> str:
+    ends = [ip_address(path["a_address"]), ip_address(path["b_address"])]
+    named = [_rule_name(end, rules) for end in ends]
+    distinct = list(dict.fromkeys(name for name in named if name))
+    if distinct:
+        # A path between two named networks has both names.
+        return "-".join(distinct)
+    return path["interface"] or _addresses(path)
+
+
+def _rule_name(address: object, rules: tuple[LabelRule, ...]) -> str | None:
+    return next((rule.name for rule in rules if address in rule.network), None)
+
+
+def _addresses(path: Row) -> str:
+    return f"{path['a_address']}-{path['b_address']}"

@@ -1,0 +1,175 @@
+"""Timer settings, inferred from what a sender did, with the evidence counted."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from .measure import Measure, seconds
+from .model import Timer
+
+if TYPE_CHECKING:
+    from ..dissectors.ledger import Row
+    from .context import Context
+    from .model import End
+
+LATENESS = 0.1
+"""A timer fires late by the sender's tick and never early: up to this share of its value."""
+
+DOUBLING = 1.5
+"""Two expiries in a row that grow by less than this factor were held by RTO.Max."""
+
+
+def infer_timers(context: Context, sender: End, given_up_after: list[list[Row]]) -> dict[str, Timer]:
+    """Infer RTO, RTO.Min, RTO.Max, PMR and HB.Interval of a sender.
+
+    Parameters
+    ----------
+    context
+        The association.
+    sender
+        Whose timers.
+    given_up_after
+        For each handover away from a path that stopped answering, the expiries of T3-rtx in a
+        row that led to it.
+    """
+    timers: dict[str, Timer] = {}
+    expiries = [
+        row for row in context.sent(context.timeouts, sender) if row["elapsed_ns"] is not None
+    ]
+    if expiries:
+        timers |= _rto(context, sender, expiries)
+    if given_up_after:
+        timers["path_max_retrans"] = _path_max_retrans(given_up_after)
+    period = _heartbeat_interval(context, sender, timers.get("rto_s"))
+    if period is not None:
+        timers["hb_interval_s"] = period
+    return timers
+
+
+def nominal_s(measured_s: float) -> float:
+    """Return the round setting that a late timer betrays.
+
+    The largest number of one significant digit, else of two, that is at most `measured_s` and at
+    most 10 % below it; `measured_s` itself when there is none (which cannot be: two digits
+    always reach).
+    """
+    if measured_s <= 0:
+        return measured_s
+    exponent = 0
+    while measured_s / 10.0**exponent >= 10:
+        exponent += 1
+    while measured_s / 10.0**exponent < 1:
+        exponent -= 1
+    for digits in (0, 1):
+        step = 10.0 ** (exponent - digits)
+        candidate = int(measured_s / step + 1e-9) * step
+        if candidate >= measured_s * (1 - LATENESS):
+            return round(candidate, 9)
+    return measured_s
+
+
+def _rto(context: Context, sender: End, expiries: list[Row]) -> dict[str, Timer]:
+    elapsed = [seconds(row["elapsed_ns"]) for row in expiries]
+    frames = tuple(row["frame"] for row in expiries)
+    first = [seconds(row["elapsed_ns"]) for row in expiries if row["consecutive"] == 1]
+    least = min(elapsed)
+    value = nominal_s(least)
+    rto = Measure(
+        value, "inferred", round(least * (1 - LATENESS), 9), least, note="RTO in force at an expiry"
+    )
+    timers = {
+        "rto_s": Timer(
+            rto,
+            len(elapsed),
+            frames,
+            f"T3-rtx expired {len(elapsed)} times, {min(elapsed):.3f} to {max(elapsed):.3f} s after"
+            " it was started",
+        )
+    }
+    calculated = _calculated_rto_s(context, sender)
+    if first and calculated is not None and calculated < least * (1 - LATENESS):
+        timers["rto_min_s"] = Timer(
+            rto,
+            len(first),
+            frames,
+            f"SRTT + 4 RTTVAR would be {calculated:.3f} s, so RTO.Min held it up",
+        )
+    held = [
+        later["elapsed_ns"]
+        for earlier, later in zip(expiries, expiries[1:], strict=False)
+        if later["path"] == earlier["path"]
+        and later["consecutive"] == earlier["consecutive"] + 1
+        and later["elapsed_ns"] < DOUBLING * earlier["elapsed_ns"]
+    ]
+    if held:
+        ceiling = seconds(min(held))
+        timers["rto_max_s"] = Timer(
+            Measure(nominal_s(ceiling), "inferred", round(ceiling * (1 - LATENESS), 9), ceiling),
+            len(held),
+            frames,
+            "expiries in a row did not double, so RTO.Max held them down",
+        )
+    return timers
+
+
+def _calculated_rto_s(context: Context, sender: End) -> float | None:
+    """Return what RFC 9260 section 6.3.1 would make of the RTTs seen: mean + 4 deviations."""
+    rows = [
+        row
+        for row in context.sent(context.rtt, sender)
+        if row["kind"] == "sack"
+        and any(t["path"] == row["path"] for t in context.sent(context.timeouts, sender))
+    ]
+    if not rows:
+        return None
+    return max((row["mean_ns"] + 4 * row["sd_ns"]) / 1e9 for row in rows)
+
+
+def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
+    counts = [len(chain) for chain in given_up_after]
+    frames = tuple(row["frame"] for chain in given_up_after for row in chain)
+    least, most = min(counts) - 1, max(counts) - 1
+    return Timer(
+        Measure(least, "inferred", least, most),
+        len(counts),
+        frames,
+        f"the path was given up at expiry {' and '.join(map(str, sorted(set(counts))))} in a row:"
+        " one more than Path.Max.Retrans (RFC 9260 section 8.2)",
+    )
+
+
+def _heartbeat_interval(context: Context, sender: End, rto: Timer | None) -> Timer | None:
+    """HB.Interval from HEARTBEATs on idle paths: period = RTO + HB.Interval, +- half an RTO."""
+    gaps: list[float] = []
+    frames: list[int] = []
+    for path in range(len(context.paths)):
+        beats = context.sent(context.heartbeats, sender, path)
+        for earlier, later in zip(beats, beats[1:], strict=False):
+            if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
+                gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
+                frames.append(later["frame"])
+    if len(gaps) < 2:
+        return None
+    period = median(gaps)
+    rto_s = 0.0 if rto is None or rto.measure.value is None else float(rto.measure.value)
+    known = rto is not None
+    low, high = max(0.0, min(gaps) - 1.5 * rto_s), max(gaps) - 0.5 * rto_s
+    text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart; " + (
+        f"less the RTO of {rto_s:g} s" if known else "RTO + HB.Interval, as the RTO is not known"
+    )
+    value = max(0.0, round(period - rto_s, 3))
+    return Timer(Measure(value, "inferred", low, high), len(gaps), tuple(frames), text)
+
+
+def failover_s(rto_s: float, rto_max_s: float | None, expiries: int) -> float:
+    """Sum of `expiries` time-outs in a row, each double the one before, at most RTO.Max.
+
+    RFC 9260 section 6.3.3 (E2) and 8.2. With PMR + 1 expiries this is the form of Chen 2010 and
+    of the RFC, with PMR that of Bokor 2010.
+    """
+    total, rto = 0.0, rto_s
+    for _ in range(expiries):
+        total += rto
+        rto = rto * 2 if rto_max_s is None else min(rto * 2, max(rto_max_s, rto_s))
+    return total

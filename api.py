@@ -1,0 +1,135 @@
+"""The public Python API: read a capture, analyze it, dissect it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .analyzer.associations import analyze_ledger
+from .analyzer.events import parse_events
+from .analyzer.labels import LabelRule
+from .dissectors import ledger as ledgers
+from .dissectors.ledger import Ledger, ReadOptions
+from .reports.contract import result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import pyarrow as pa
+
+    from .analyzer.model import Association, CaptureResult
+
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """An analyzed capture: its ledger, and what has been made of it."""
+
+    ledger: Ledger
+    result: CaptureResult
+
+    @property
+    def associations(self) -> tuple[Association, ...]:
+        """The associations, in order of first sight."""
+        return self.result.associations
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What limits the numbers."""
+        return self.result.warnings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the analysis as the result contract `pathscope.result/1`."""
+        return result([self.result])
+
+
+def read(path: Path | str, options: ReadOptions | None = None) -> Ledger:
+    """Read a capture into its ledger.
+
+    Parameters
+    ----------
+    path
+        A pcap or pcapng file, plain, gzip or zstd.
+    options
+        How to read it.
+
+    Raises
+    ------
+    CaptureError
+        When the file cannot be opened or is no capture.
+    FilterError
+        When libpcap does not take the filter.
+    """
+    return ledgers.read(path, options)
+
+
+def dissect(
+    path: Path | str, table: str = ledgers.STREAMED_TABLE, options: ReadOptions | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Stream a table of a capture as Arrow record batches.
+
+    Parameters
+    ----------
+    path
+        The capture.
+    table
+        A table of the ledger, or `chunks`: every chunk with every field.
+    options
+        How to read it.
+
+    Raises
+    ------
+    KeyError
+        When there is no such table.
+    CaptureError
+        As `read`.
+    """
+    if table == ledgers.STREAMED_TABLE:
+        return ledgers.chunks(path, options)
+    if table not in ledgers.schemas():
+        raise KeyError(table)
+    return iter(ledgers.read(path, options).tables[table].to_batches())
+
+
+def analyze(
+    path: Path | str,
+    *,
+    events: Path | str | None = None,
+    labels: Iterable[str] = (),
+    options: ReadOptions | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Analysis:
+    """Analyze a capture: associations, paths, handovers and why they took as long as they did.
+
+    Parameters
+    ----------
+    path
+        A pcap or pcapng file, plain, gzip or zstd.
+    events
+        A file of JSON lines with link changes (docs/events.md).
+    labels
+        Names for paths, such as `10.0.1.0/24=wlan`.
+    options
+        How to read the capture.
+    progress
+        Called now and then with bytes read and bytes in all (None when not known).
+
+    Raises
+    ------
+    CaptureError
+        When the file cannot be opened or is no capture.
+    FilterError
+        When libpcap does not take the filter.
+    ValueError
+        When a label or an event cannot be read; the message says which and why.
+    OSError
+        When the events file cannot be read.
+    """
+    rules = tuple(LabelRule.parse(text) for text in labels)
+    link_events = []
+    if events is not None:
+        lines = Path(events).read_text(encoding="utf-8").splitlines()
+        link_events = parse_events(lines, str(events))
+    ledger = ledgers.read(path, options, progress)
+    return Analysis(ledger, analyze_ledger(ledger, link_events, rules))

@@ -1,0 +1,294 @@
+"""The command line: a thin face of the public API."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .api import Analysis, analyze, dissect, read
+from .dissectors import ledger as ledgers
+from .dissectors._core import CaptureError, FilterError, __version__
+from .dissectors.ledger import ReadOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import RenderableType
+
+LONG_BYTES = 64_000_000
+"""From this file size on, a terminal gets a progress bar."""
+
+WIDTH_WITHOUT_TERMINAL = 140
+
+BAD_INPUT = 2
+"""Exit code for input that cannot be read."""
+
+DAMAGED_INPUT = 1
+"""Exit code of --strict for input that could be read in part."""
+
+CAPTURE = click.Path(path_type=Path)
+
+
+class Refusal(click.ClickException):
+    """Input that cannot be used: the message alone, exit code 2."""
+
+    exit_code = BAD_INPUT
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn what can go wrong with input and output into a message without a traceback."""
+    try:
+        yield
+    except (CaptureError, FilterError, ValueError) as error:
+        raise Refusal(str(error)) from error
+    except OSError as error:
+        name = "" if error.filename is None else f"{error.filename}: "
+        raise Refusal(f"{name}{error.strerror or error}") from error
+
+
+def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a capture is read."""
+    options = (
+        click.option("--filter", "expression", metavar="BPF", help="Read only packets that this libpcap filter takes."),
+        click.option("--sctp-udp-port", "udp_ports", type=click.IntRange(1, 65535), multiple=True, help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]"),
+        click.option("--reorder-window", "window_s", type=click.FloatRange(min=0), metavar="SECONDS", help="Put packets in time order within this window. [default: 2 where a capture has several interfaces, else 0]"),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _read_options(
+    expression: str | None, udp_ports: tuple[int, ...], window_s: float | None, bin_ms: int = 100
+) -> ReadOptions:
+    return ReadOptions(
+        bin_ns=bin_ms * 1_000_000,
+        udp_ports=udp_ports or None,
+        reorder_window_ns=None if window_s is None else round(window_s * 1e9),
+        filter=expression,
+    )
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="pathscope")
+def main() -> None:
+    """Say what happened on every path and in every handover of a multihomed transport capture.
+
+    \b
+    Example:
+      pathscope analyze client.pcapng --events events.jsonl --label 10.0.1.0/24=wlan
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+
+
+@main.command("analyze")
+@click.argument("captures", nargs=-1, required=True, type=CAPTURE)
+@click.option("--events", type=CAPTURE, help="JSON lines with link changes: annotates when links failed and returned.")
+@click.option("--label", "labels", multiple=True, metavar="NET=NAME", help="Call paths with an address in NET by this name; repeat for more.")
+@click.option("--bin", "bin_ms", type=click.IntRange(min=1), default=100, show_default=True, metavar="MS", help="Width of the time bins of the interval table.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result contract (pathscope.result/1) instead of tables.")
+@click.option("--out", type=CAPTURE, metavar="DIR", help="Also write result.json and every table as Parquet there.")
+@click.option("--force", is_flag=True, help="Let --out overwrite.")
+@click.option("--strict", is_flag=True, help="Exit with 1 when a capture is damaged, after showing what could be read.")
+@_reading_options
+def analyze_command(
+    captures: tuple[Path, ...],
+    events: Path | None,
+    labels: tuple[str, ...],
+    bin_ms: int,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+    strict: bool,
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
+) -> None:
+    """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
+
+    CAPTURES are pcap or pcapng files, plain or compressed with gzip or zstd. Each is analyzed by
+    itself.
+
+    \b
+    Example:
+      pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
+        --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    from .reports.contract import result  # noqa: PLC0415 - only this command pays for it
+
+    options = _read_options(expression, udp_ports, window_s, bin_ms)
+    if out is not None:
+        from .reports.export import prepare_folder  # noqa: PLC0415 - only --out pays for it
+
+        with refusals():
+            prepare_folder(out, force=force)
+    done: list[Analysis] = []
+    failures: list[str] = []
+    for capture in captures:
+        try:
+            with refusals(), _progress(capture) as progress:
+                done.append(
+                    analyze(
+                        capture, events=events, labels=labels, options=options, progress=progress
+                    )
+                )
+        except Refusal as refusal:
+            failures.append(refusal.message)
+    if as_json:
+        click.echo(json.dumps(result([a.result for a in done]), ensure_ascii=False))
+    else:
+        _show_analyses(done)
+    if out is not None:
+        _write(out, done, force=force)
+    for failure in failures:
+        click.echo(f"Error: {failure}", err=True)
+    if failures:
+        sys.exit(BAD_INPUT)
+    if strict and any(a.result.capture["damage"] is not None for a in done):
+        sys.exit(DAMAGED_INPUT)
+
+
+def _show_analyses(done: list[Analysis]) -> None:
+    from .reports.console import report  # noqa: PLC0415 - not needed with --json
+
+    for number, analysis in enumerate(done):
+        _print(report(analysis.result), blank_before=number > 0)
+
+
+def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
+    from .reports.contract import result  # noqa: PLC0415 - only --out pays for it
+    from .reports.export import write_results  # noqa: PLC0415 - only --out pays for it
+
+    tables = {
+        f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
+        for number, analysis in enumerate(done)
+    }
+    with refusals():
+        write_results(out, result([a.result for a in done]), tables, force=force)
+    click.echo(f"wrote {out / 'result.json'} and the tables of {len(done)} captures", err=True)
+
+
+@main.command("info")
+@click.argument("capture", type=CAPTURE)
+@_reading_options
+def info_command(
+    capture: Path, expression: str | None, udp_ports: tuple[int, ...], window_s: float | None
+) -> None:
+    """Show what a capture is: format, interfaces, frames read and skipped, associations.
+
+    \b
+    Example:
+      pathscope info client.pcapng
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    from .reports.overview import overview  # noqa: PLC0415 - only this command pays for it
+
+    with refusals():
+        ledger = read(capture, _read_options(expression, udp_ports, window_s))
+    _print(overview(ledger))
+
+
+@main.command("dissect")
+@click.argument("capture", type=CAPTURE)
+@click.option("--table", default=ledgers.STREAMED_TABLE, show_default=True, type=click.Choice([*ledgers.schemas()]), help="Which table.")
+@click.option("--format", "form", default="csv", show_default=True, type=click.Choice(["csv", "json", "parquet"]), help="json is one object a line.")
+@click.option("--output", "-o", type=CAPTURE, help="Write here instead of to standard output.")
+@click.option("--force", is_flag=True, help="Let --output overwrite.")
+@_reading_options
+def dissect_command(
+    capture: Path,
+    table: str,
+    form: str,
+    output: Path | None,
+    force: bool,
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
+) -> None:
+    """Print a table of the ledger, or every chunk of every packet.
+
+    \b
+    Example:
+      pathscope dissect client.pcapng --table chunks --format parquet -o chunks.parquet
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    from .reports.export import FORMATS, whole_file, write_table  # noqa: PLC0415 - as above
+
+    chosen = next(known for known in FORMATS if known == form)
+    if output is None and chosen == "parquet" and sys.stdout.isatty():
+        raise click.UsageError("Parquet is not for a terminal: give --output, or redirect")
+    schema = ledgers.schemas()[table]
+    options = _read_options(expression, udp_ports, window_s)
+    with refusals():
+        batches = dissect(capture, table, options)
+        if output is None:
+            write_table(batches, schema, chosen, click.get_binary_stream("stdout"))
+            return
+        with whole_file(output, force=force) as stream:
+            rows = write_table(batches, schema, chosen, stream)
+    click.echo(f"wrote {rows} rows to {output}", err=True)
+
+
+@main.command("tables")
+@click.option("--table", type=click.Choice([*ledgers.schemas()]), help="Only this one.")
+def tables_command(table: str | None) -> None:
+    """List the ledger's tables with the type and meaning of every column.
+
+    \b
+    Example:
+      pathscope tables --table runs
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    for name, schema in ledgers.schemas().items():
+        if table not in (None, name):
+            continue
+        click.echo(f"{name}: {schema.metadata[b'description'].decode()}")
+        for row in ledgers.describe():
+            if row["table"] == name:
+                absent = ", can be absent" if row["nullable"] else ""
+                click.echo(f"  {row['column']} ({row['type']}{absent}): {row['description']}")
+
+
+@main.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the shell's completion script.
+
+    \b
+    Example:
+      pathscope completion bash > ~/.local/share/bash-completion/completions/pathscope
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - rarely used
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(found(main, {}, "pathscope", "_PATHSCOPE_COMPLETE").source())
+
+
+@contextmanager
+def _progress(capture: Path) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Show a progress bar on standard error, when it is a terminal and the work is long."""
+    long = capture.is_file() and capture.stat().st_size >= LONG_BYTES
+    if not (long and sys.stderr.isatty()):
+        yield None
+        return
+    with click.progressbar(
+        length=capture.stat().st_size, label=capture.name, file=sys.stderr
+    ) as bar:
+
+        def show(read_bytes: int, _: int | None) -> None:
+            bar.update(read_bytes - bar.pos)
+
+        yield show
+
+
+def _print(content: RenderableType, *, blank_before: bool = False) -> None:
+    from rich.console import Console  # noqa: PLC0415 - only commands that print tables pay for it
+
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+    if blank_before:
+        console.print()
+    console.print(content)

@@ -1,0 +1,14 @@
+//! Ladder diagrams in, ledger rows out. The expectations are the RFCs' words.
+
+mod acknowledgements;
+mod addresses;
+mod data;
+mod duplicates;
+mod ends;
+mod handshake;
+mod middle;
+mod model;
+mod runs;
+mod script;
+mod signals;
+mod timers;

@@ -1,0 +1,297 @@
+"""The console report of `analyze`, in the order in which a person asks.
+
+What is in here, which paths, when did traffic move, how long were data held up, why, and what
+looks wrong. Times are seconds since the capture's first frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ..analyzer.context import ENDS, other
+from .units import bits_per_second, byte_count, duration, ratio
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..analyzer.measure import Instant, Measure
+    from ..analyzer.model import Association, CaptureResult, End, Handover, Path
+
+INDENT = 2
+
+SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
+
+INSTANT_WORDS = {
+    "t_last_ok": "last DATA that the old path delivered",
+    "t_last_sack": "its SACK",
+    "t_fail": "link failed",
+    "t_last_data_old": "last DATA sent on the old path",
+    "t_first_timeout": "first time-out",
+    "t_return_link": "link came back",
+    "t_decision": "decision",
+    "t_first_new": "first new DATA on the new path",
+    "t_first_ack": "its SACK",
+    "t_recovered": "all that was outstanding delivered",
+}
+"""The instants worth a line, in the order in which they usually happen."""
+
+METRIC_WORDS = {
+    "link_failure_recovery_s": "from failure to new path",
+    "failure_detection_s": "of which detection",
+    "link_recognition_s": "from link's return to DATA on it",
+    "handover_delay_s": "from decision to new path",
+    "data_interruption_s": "without DATA being sent",
+    "delivery_gap_s": "longest stop of delivery",
+    "recovery_completion_s": "from failure to full recovery",
+    "predicted_failover_s": "predicted, (PMR + 1) time-outs",
+}
+
+
+def report(capture: CaptureResult) -> Group:
+    """Render one capture."""
+    parts: list[RenderableType] = [_head(capture)]
+    for warning in capture.warnings:
+        parts.append(Text(f"warning: {warning}", style="yellow"))
+    start_ns = capture.capture["start_ns"] or 0
+    for association in capture.associations:
+        parts += ["", *_association(association, start_ns)]
+    return Group(*parts)
+
+
+def _head(capture: CaptureResult) -> Text:
+    facts = capture.capture
+    frames = facts["frames"]
+    text = Text(capture.path, style="bold")
+    compressed = f", {facts['compression']}" if facts["compression"] else ""
+    text.append(f"\n{facts['format']}{compressed}: {frames['read']} frames", style="not bold")
+    if facts["start_ns"] is not None:
+        text.append(f" in {(facts['end_ns'] - facts['start_ns']) / 1e9:.3f} s", style="not bold")
+    skipped = ", ".join(f"{count} {reason}" for reason, count in frames["skipped"].items())
+    text.append(
+        f" = {frames['dissected']} dissected + {frames['partial']} partial"
+        f" + {sum(frames['skipped'].values())} skipped" + (f" ({skipped})" if skipped else ""),
+        style="not bold",
+    )
+    return text
+
+
+def _association(association: Association, start_ns: int) -> list[RenderableType]:
+    a, b = (association.endpoints[end] for end in ENDS)
+    head = Text(f"Association {association.number}", style="bold")
+    head.append(
+        f"  a {', '.join(a.addresses)} port {a.port}  b {', '.join(b.addresses)} port {b.port}",
+        style="not bold",
+    )
+    lasted_s = ((association.end.ns or 0) - (association.start.ns or 0)) / 1e9
+    setup = (
+        f"set up at {_time(association.established, start_ns)}"
+        if association.established.ns is not None
+        else "setup not in the capture"
+    )
+    head.append(
+        f"\n{lasted_s:.3f} s, {setup}, ended by {association.how_it_ended}"
+        if association.how_it_ended not in ("open", "no-answer")
+        else f"\n{lasted_s:.3f} s, {setup}, "
+        + ("never answered" if association.how_it_ended == "no-answer" else "still open"),
+        style="not bold",
+    )
+    if association.captured_at != "unknown":
+        where = "between the ends" if association.captured_at == "between" else association.captured_at
+        head.append(f"; captured at {where}", style="not bold")
+    parts: list[RenderableType] = [head]
+    parts.append(_section("Paths", _paths(association)))
+    parts.append(_section("Where new DATA went", _timeline(association, start_ns)))
+    parts += [
+        _section(_handover_title(handover, number, association), _handover(handover, start_ns))
+        for number, handover in enumerate(association.handovers, start=1)
+    ]
+    if association.asconf:
+        parts.append(_section("ASCONF", _asconf(association, start_ns)))
+    timers = _timers(association)
+    if timers.row_count:
+        parts.append(_section("Timers, inferred", timers))
+    if association.findings:
+        parts.append(_section("What looks wrong", _findings(association)))
+    return parts
+
+
+def _section(title: str, body: RenderableType) -> Group:
+    return Group("", Text(title, style="bold cyan"), Padding(body, (0, 0, 0, INDENT)))
+
+
+def _grid(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        justify = "right" if column in right else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in right)
+    return table
+
+
+def _paths(association: Association) -> Table:
+    numbers = ("packets", "DATA", "again", "ratio", "goodput", "RTT p50", "p95", "HB", "lost")
+    table = _grid("path", "addresses", "sender", *numbers, right=numbers)
+    for path in association.paths:
+        for end in ENDS:
+            table.add_row(*_path_row(path, end))
+    return table
+
+
+def _path_row(path: Path, end: End) -> list[str]:
+    metrics = path.directions[end].metrics
+    beats = path.directions[end].heartbeats
+    first = end == "a"
+
+    def count(name: str) -> str:
+        return _number(metrics.get(name))
+
+    return [
+        path.label if first else "",
+        (path.a_address if first else path.b_address),
+        end,
+        count("packets"),
+        count("data_chunks"),
+        count("retransmitted_chunks"),
+        _shown(metrics.get("retransmission_ratio"), ratio),
+        _shown(metrics.get("goodput_bps"), bits_per_second),
+        _shown(metrics.get("rtt_p50_ns"), lambda ns: duration(ns / 1e9)),
+        _shown(metrics.get("rtt_p95_ns"), lambda ns: duration(ns / 1e9)),
+        _number(beats["sent"]),
+        _number(beats["unanswered"]),
+    ]
+
+
+def _timeline(association: Association, start_ns: int) -> RenderableType:
+    """One line a sender: the path at the start, and each handover."""
+    lines = []
+    for end in ENDS:
+        used = {
+            path.number: path.directions[end].metrics["new_chunks"].value
+            for path in association.paths
+            if "new_chunks" in path.directions[end].metrics
+        }
+        carried = {number: chunks for number, chunks in used.items() if chunks}
+        if not carried:
+            lines.append(f"{end} sent no DATA")
+            continue
+        moves = [handover for handover in association.handovers if handover.sender == end]
+        excursions = [move for move in association.excursions if move.sender == end]
+        first = moves[0].from_path if moves else max(carried, key=lambda path: carried[path] or 0)
+        line = f"{end}: {association.paths[first].label}"
+        for move in moves:
+            at = _time(move.instants["t_first_new"], start_ns)
+            line += f" -> {association.paths[move.to_path].label} at {at} ({move.cause})"
+        if not moves:
+            line += ", no handover"
+        if excursions:
+            line += f"; {len(excursions)} excursions that came back"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _handover_title(handover: Handover, number: int, association: Association) -> str:
+    source = association.paths[handover.from_path].label
+    target = association.paths[handover.to_path].label
+    return f"Handover {number} of {handover.sender}: {source} -> {target}, {handover.cause}"
+
+
+def _handover(handover: Handover, start_ns: int) -> Group:
+    table = _grid("when", "", "frame", "basis", right=("frame",))
+    present = {
+        name: instant for name, instant in handover.instants.items() if instant.ns is not None
+    }
+    for name, words in INSTANT_WORDS.items():
+        instant = present.get(name)
+        if instant is not None:
+            table.add_row(
+                _time(instant, start_ns),
+                words,
+                "" if instant.frame is None else str(instant.frame),
+                instant.basis or "",
+            )
+    spans = _grid("how long", "", "")
+    for name, words in METRIC_WORDS.items():
+        measure = handover.metrics[name]
+        if measure.value is not None:
+            spans.add_row(_span(measure), words, measure.note or "")
+    waits = handover.metrics["timeouts_before_move"].value
+    if waits:
+        spans.add_row(str(waits), "time-outs on the old path before the move", "")
+    why = Text("Why: " + "; ".join(handover.explanation) + ".")
+    return Group(table, "", spans, "", why)
+
+
+def _span(measure: Measure) -> str:
+    value = duration(float(measure.value or 0))
+    if measure.low is not None and measure.high is not None:
+        value += f" ({duration(float(measure.low))} to {duration(float(measure.high))})"
+    return value
+
+
+def _asconf(association: Association, start_ns: int) -> Group:
+    table = _grid("when", "by", "request", "address", "frame", "ACK after", "ACK frame", "outcome")
+    for exchange in association.asconf:
+        table.add_row(
+            _time(exchange.at, start_ns),
+            exchange.sender,
+            exchange.request,
+            exchange.address or "",
+            str(exchange.at.frame),
+            _shown(exchange.delay_s, duration),
+            "" if exchange.ack.frame is None else str(exchange.ack.frame),
+            exchange.outcome + (f": {exchange.cause}" if exchange.cause else ""),
+        )
+    parts: list[RenderableType] = [table]
+    for region in association.handoff_regions:
+        rates = ", ".join(
+            f"{_shown(region.metrics[f'goodput_{where}_bps'], bits_per_second)} {where}"
+            for where in ("before", "inside", "after")
+        )
+        parts.append(
+            f"handoff region of {region.sender}: {_time(region.start, start_ns)} to"
+            f" {_time(region.end, start_ns)}; goodput {rates}"
+        )
+    return Group(*parts)
+
+
+def _timers(association: Association) -> Table:
+    table = _grid("sender", "setting", "value", "bounds", "evidence")
+    for end in ENDS:
+        for name, timer in association.timers[end].items():
+            measure = timer.measure
+            bounds = "" if measure.low is None else f"{measure.low:.4g} to {measure.high:.4g}"
+            table.add_row(end, name, f"{measure.value:g}", bounds, timer.text)
+    return table
+
+
+def _findings(association: Association) -> Table:
+    table = _grid("", "", "frames")
+    for finding in association.findings:
+        frames = ", ".join(map(str, finding.frames))
+        table.add_row(
+            Text(finding.severity, style=SEVERITY_STYLE[finding.severity]), finding.text, frames
+        )
+    return table
+
+
+def _time(instant: Instant, start_ns: int) -> str:
+    if instant.ns is None:
+        return "-"
+    if instant.low_ns is not None and instant.high_ns is not None:
+        low, high = ((ns - start_ns) / 1e9 for ns in (instant.low_ns, instant.high_ns))
+        return f"{low:.6f} to {high:.6f} s"
+    return f"{(instant.ns - start_ns) / 1e9:.6f} s"
+
+
+def _number(measure: Measure | None) -> str:
+    return "-" if measure is None or measure.value is None else f"{measure.value}"
+
+
+def _shown(measure: Measure | None, form: object) -> str:
+    if measure is None or measure.value is None or not callable(form):
+        return "-"
+    return str(form(float(measure.value)))

@@ -1,0 +1,205 @@
+"""The result contract `pathscope.result/1` (docs/result.md, result.schema.json): model to JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..analyzer.context import ENDS
+from ..dissectors import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..analyzer.measure import Instant, Measure
+    from ..analyzer.model import (
+        Association,
+        CaptureResult,
+        Direction,
+        Excursion,
+        Handover,
+        Path,
+        Timer,
+    )
+
+SCHEMA = "pathscope.result/1"
+
+
+def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
+    """Return captures as one JSON document."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"version": _core.__version__, "build_profile": _core.build_profile},
+        "captures": [_capture(capture) for capture in captures],
+        "associations": [
+            _association(association, index)
+            for index, capture in enumerate(captures)
+            for association in capture.associations
+        ],
+        "flows": [],
+        "warnings": [
+            {"capture": index, "text": text}
+            for index, capture in enumerate(captures)
+            for text in capture.warnings
+        ],
+    }
+
+
+def _capture(capture: CaptureResult) -> dict[str, Any]:
+    return {"path": capture.path, **capture.capture}
+
+
+def _association(association: Association, capture: int) -> dict[str, Any]:
+    return {
+        "capture": capture,
+        "id": association.number,
+        "endpoints": {
+            end: {
+                "addresses": list(endpoint.addresses),
+                "port": endpoint.port,
+                "vtag": endpoint.vtag,
+            }
+            for end, endpoint in association.endpoints.items()
+        },
+        "start": _instant(association.start),
+        "end": _instant(association.end),
+        "established": _instant(association.established),
+        "how_it_ended": association.how_it_ended,
+        "restart_of": association.restart_of,
+        "seen_handshake": association.seen_handshake,
+        "captured_at": association.captured_at,
+        "packets": association.packets,
+        "duplicate_frames": association.duplicate_frames,
+        "totals": {end: _measures(totals) for end, totals in association.totals.items()},
+        "paths": [_path(path) for path in association.paths],
+        "handovers": [_handover(handover) for handover in association.handovers],
+        "excursions": [_excursion(excursion) for excursion in association.excursions],
+        "asconf": [
+            {
+                "sender": exchange.sender,
+                "request": exchange.request,
+                "address": exchange.address,
+                "path": exchange.path,
+                "at": _instant(exchange.at),
+                "ack": _instant(exchange.ack),
+                "transmissions": exchange.transmissions,
+                "outcome": exchange.outcome,
+                "cause": exchange.cause,
+                "delay_s": _measure(exchange.delay_s),
+            }
+            for exchange in association.asconf
+        ],
+        "handoff_regions": [
+            {
+                "sender": region.sender,
+                "start": _instant(region.start),
+                "end": _instant(region.end),
+                "metrics": _measures(region.metrics),
+            }
+            for region in association.handoff_regions
+        ],
+        "timers": {
+            end: {name: _timer(timer) for name, timer in association.timers[end].items()}
+            for end in ENDS
+        },
+        "findings": [
+            {
+                "rule": finding.rule,
+                "severity": finding.severity,
+                "text": finding.text,
+                "frames": list(finding.frames),
+            }
+            for finding in association.findings
+        ],
+    }
+
+
+def _path(path: Path) -> dict[str, Any]:
+    return {
+        "id": path.number,
+        "label": path.label,
+        "interface": path.interface,
+        "a_address": path.a_address,
+        "b_address": path.b_address,
+        "a_to_b": _direction(path.directions["a"]),
+        "b_to_a": _direction(path.directions["b"]),
+    }
+
+
+def _direction(direction: Direction) -> dict[str, Any]:
+    return {
+        "metrics": _measures(direction.metrics),
+        "heartbeats": _measures(direction.heartbeats),
+        "states": [
+            {"state": state.state, "at": _instant(state.at), "evidence": state.evidence}
+            for state in direction.states
+        ],
+    }
+
+
+def _handover(handover: Handover) -> dict[str, Any]:
+    return {
+        "sender": handover.sender,
+        "from_path": handover.from_path,
+        "to_path": handover.to_path,
+        "cause": handover.cause,
+        "cause_text": handover.cause_text,
+        "cause_frames": list(handover.cause_frames),
+        "explanation": list(handover.explanation),
+        "instants": {name: _instant(instant) for name, instant in handover.instants.items()},
+        "metrics": _measures(handover.metrics),
+        "timeouts": [
+            {
+                "at": _instant(timeout.at),
+                "elapsed_s": timeout.elapsed_s,
+                "consecutive": timeout.consecutive,
+                "retransmission_path": timeout.retransmission_path,
+            }
+            for timeout in handover.timeouts
+        ],
+    }
+
+
+def _excursion(excursion: Excursion) -> dict[str, Any]:
+    return {
+        "sender": excursion.sender,
+        "from_path": excursion.from_path,
+        "to_path": excursion.to_path,
+        "cause": excursion.cause,
+        "cause_text": excursion.cause_text,
+        "start": _instant(excursion.start),
+        "end": _instant(excursion.end),
+        "chunks": excursion.chunks,
+    }
+
+
+def _timer(timer: Timer) -> dict[str, Any]:
+    return {
+        **_measure(timer.measure),
+        "evidence_count": timer.evidence_count,
+        "frames": list(timer.frames),
+        "text": timer.text,
+    }
+
+
+def _measures(measures: dict[str, Measure]) -> dict[str, Any]:
+    return {name: _measure(measure) for name, measure in measures.items()}
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    if measure.value is None:
+        return {"value": None, "reason": measure.reason}
+    found: dict[str, Any] = {"value": measure.value, "basis": measure.basis}
+    if measure.low is not None or measure.high is not None:
+        found |= {"low": measure.low, "high": measure.high}
+    if measure.note is not None:
+        found["note"] = measure.note
+    return found
+
+
+def _instant(instant: Instant) -> dict[str, Any]:
+    if instant.ns is None:
+        return {"ns": None, "reason": instant.reason}
+    found: dict[str, Any] = {"ns": instant.ns, "frame": instant.frame, "basis": instant.basis}
+    if instant.low_ns is not None or instant.high_ns is not None:
+        found |= {"low_ns": instant.low_ns, "high_ns": instant.high_ns}
+    return found

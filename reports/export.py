@@ -1,0 +1,144 @@
+"""Tables to files and streams: CSV, JSON lines and Parquet, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Format = Literal["csv", "json", "parquet"]
+FORMATS: tuple[Format, ...] = ("csv", "json", "parquet")
+
+
+@contextmanager
+def whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name only when all of it has been written.
+
+    Raises
+    ------
+    FileExistsError
+        When it exists and `force` is not given.
+    """
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists; --force overwrites it")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)  # mkstemp makes it private; a result is an ordinary file
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_table(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, form: Format, stream: BinaryIO
+) -> int:
+    """Write record batches as they come; returns the number of rows.
+
+    JSON is one object a line: an array could not be read before its end.
+    """
+    if form == "parquet":
+        return _write_parquet(batches, schema, stream)
+    if form == "csv":
+        return _write_csv(batches, schema, stream)
+    rows = 0
+    for batch in batches:
+        for row in batch.to_pylist():
+            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        rows += batch.num_rows
+    return rows
+
+
+def _write_csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream: BinaryIO) -> int:
+    from pyarrow import csv  # noqa: PLC0415 - a part of pyarrow that only this format needs
+
+    rows = 0
+    options = csv.WriteOptions(quoting_style="needed")
+    with csv.CSVWriter(stream, schema, write_options=options) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows
+
+
+def _write_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream: BinaryIO) -> int:
+    from pyarrow import parquet  # noqa: PLC0415 - a part of pyarrow that only this format needs
+
+    rows = 0
+    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows
+
+
+def write_results(
+    folder: Path,
+    document: dict[str, Any],
+    ledgers: dict[str, dict[str, pa.Table]],
+    *,
+    force: bool,
+) -> list[Path]:
+    """Write `result.json` and the ledger's tables of each capture as Parquet.
+
+    Parameters
+    ----------
+    folder
+        Made when it is missing. Not overwritten unless `force`: when it holds anything, nothing
+        is written.
+    document
+        The result contract.
+    ledgers
+        Tables by name, by the name of the folder they go to.
+
+    Raises
+    ------
+    FileExistsError
+        When the folder is not empty and `force` is not given.
+    OSError
+        When something cannot be written.
+    """
+    prepare_folder(folder, force=force)
+    written = []
+    for name, tables in ledgers.items():
+        (folder / name).mkdir(exist_ok=True)
+        for table, content in tables.items():
+            path = folder / name / f"{table}.parquet"
+            with whole_file(path, force=force) as stream:
+                write_table(content.to_batches(), content.schema, "parquet", stream)
+            written.append(path)
+    path = folder / "result.json"
+    # The document comes last: where it stands, the tables are complete.
+    with whole_file(path, force=force) as stream:
+        stream.write(json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n")
+    return [*written, path]
+
+
+def prepare_folder(folder: Path, *, force: bool) -> None:
+    """Make a folder for results, and find out that it can be written to before any work is done.
+
+    Raises
+    ------
+    FileExistsError
+        When it is not empty and `force` is not given.
+    OSError
+        When it cannot be made or written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not force and any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty; --force overwrites what is in the way")
+    with tempfile.TemporaryFile(dir=folder):
+        pass

@@ -1,0 +1,54 @@
+"""Base units to text for people: seconds, bits per second, bytes, ratios."""
+
+from __future__ import annotations
+
+_STEP = 1000.0
+
+
+def duration(time_s: float) -> str:
+    """Return a time with a unit that suits its size.
+
+    >>> duration(3.187097), duration(0.010216), duration(9.984e-06)
+    ('3.187 s', '10.216 ms', '9.984 us')
+    """
+    size = abs(time_s)
+    if size >= 1 or size == 0:
+        return f"{time_s:.3f} s"
+    if size >= 1e-3:
+        return f"{time_s * 1e3:.3f} ms"
+    return f"{time_s * 1e6:.3f} us"
+
+
+def bits_per_second(rate_bps: float) -> str:
+    """Return a rate with a decimal prefix.
+
+    >>> bits_per_second(277600.0)
+    '277.6 kbit/s'
+    """
+    return _prefixed(rate_bps, "bit/s")
+
+
+def byte_count(size_bytes: float) -> str:
+    """Return a size with a decimal prefix.
+
+    >>> byte_count(944732)
+    '944.7 kB'
+    """
+    return _prefixed(size_bytes, "B")
+
+
+def ratio(value: float) -> str:
+    """Return a ratio as a percentage.
+
+    >>> ratio(15 / 1515)
+    '0.99 %'
+    """
+    return f"{value * 100:.2f} %"
+
+
+def _prefixed(value: float, unit: str) -> str:
+    for prefix in ("", "k", "M", "G"):
+        if abs(value) < _STEP:
+            return f"{value:.4g} {prefix}{unit}"
+        value /= _STEP
+    return f"{value:.4g} T{unit}"
