@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .analyzer.model import Association, CaptureResult
 
 
-
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """An analyzed capture: its ledger, and what has been made of it."""

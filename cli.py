@@ -47,6 +47,8 @@ def refusals() -> Iterator[None]:
         yield
     except (CaptureError, FilterError, ValueError) as error:
         raise Refusal(str(error)) from error
+    except BrokenPipeError:
+        raise  # whoever reads our output has seen enough: click ends quietly
     except OSError as error:
         name = "" if error.filename is None else f"{error.filename}: "
         raise Refusal(f"{name}{error.strerror or error}") from error
@@ -55,9 +57,27 @@ def refusals() -> Iterator[None]:
 def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a capture is read."""
     options = (
-        click.option("--filter", "expression", metavar="BPF", help="Read only packets that this libpcap filter takes."),
-        click.option("--sctp-udp-port", "udp_ports", type=click.IntRange(1, 65535), multiple=True, help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]"),
-        click.option("--reorder-window", "window_s", type=click.FloatRange(min=0), metavar="SECONDS", help="Put packets in time order within this window. [default: 2 where a capture has several interfaces, else 0]"),
+        click.option(
+            "--filter",
+            "expression",
+            metavar="BPF",
+            help="Read only packets that this libpcap filter takes.",
+        ),
+        click.option(
+            "--sctp-udp-port",
+            "udp_ports",
+            type=click.IntRange(1, 65535),
+            multiple=True,
+            help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]",
+        ),
+        click.option(
+            "--reorder-window",
+            "window_s",
+            type=click.FloatRange(min=0),
+            metavar="SECONDS",
+            help="Put packets in time order within this window."
+            " [default: 2 where a capture has several interfaces, else 0]",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -88,13 +108,45 @@ def main() -> None:
 
 @main.command("analyze")
 @click.argument("captures", nargs=-1, required=True, type=CAPTURE)
-@click.option("--events", type=CAPTURE, help="JSON lines with link changes: annotates when links failed and returned.")
-@click.option("--label", "labels", multiple=True, metavar="NET=NAME", help="Call paths with an address in NET by this name; repeat for more.")
-@click.option("--bin", "bin_ms", type=click.IntRange(min=1), default=100, show_default=True, metavar="MS", help="Width of the time bins of the interval table.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result contract (pathscope.result/1) instead of tables.")
-@click.option("--out", type=CAPTURE, metavar="DIR", help="Also write result.json and every table as Parquet there.")
+@click.option(
+    "--events",
+    type=CAPTURE,
+    help="JSON lines with link changes: annotates when links failed and returned.",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NET=NAME",
+    help="Call paths with an address in NET by this name; repeat for more.",
+)
+@click.option(
+    "--bin",
+    "bin_ms",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="MS",
+    help="Width of the time bins of the interval table.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the result contract (pathscope.result/1) instead of tables.",
+)
+@click.option(
+    "--out",
+    type=CAPTURE,
+    metavar="DIR",
+    help="Also write result.json and every table as Parquet there.",
+)
 @click.option("--force", is_flag=True, help="Let --out overwrite.")
-@click.option("--strict", is_flag=True, help="Exit with 1 when a capture is damaged, after showing what could be read.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 when a capture is damaged, after showing what could be read.",
+)
 @_reading_options
 def analyze_command(
     captures: tuple[Path, ...],
@@ -119,11 +171,11 @@ def analyze_command(
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
-    from .reports.contract import result  # noqa: PLC0415 - only this command pays for it
+    from .reports.contract import result
 
     options = _read_options(expression, udp_ports, window_s, bin_ms)
     if out is not None:
-        from .reports.export import prepare_folder  # noqa: PLC0415 - only --out pays for it
+        from .reports.export import prepare_folder
 
         with refusals():
             prepare_folder(out, force=force)
@@ -154,15 +206,15 @@ def analyze_command(
 
 
 def _show_analyses(done: list[Analysis]) -> None:
-    from .reports.console import report  # noqa: PLC0415 - not needed with --json
+    from .reports.console import report
 
     for number, analysis in enumerate(done):
         _print(report(analysis.result), blank_before=number > 0)
 
 
 def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
-    from .reports.contract import result  # noqa: PLC0415 - only --out pays for it
-    from .reports.export import write_results  # noqa: PLC0415 - only --out pays for it
+    from .reports.contract import result
+    from .reports.export import write_results
 
     tables = {
         f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
@@ -185,7 +237,7 @@ def info_command(
     Example:
       pathscope info client.pcapng
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
-    from .reports.overview import overview  # noqa: PLC0415 - only this command pays for it
+    from .reports.overview import overview
 
     with refusals():
         ledger = read(capture, _read_options(expression, udp_ports, window_s))
@@ -194,8 +246,21 @@ def info_command(
 
 @main.command("dissect")
 @click.argument("capture", type=CAPTURE)
-@click.option("--table", default=ledgers.STREAMED_TABLE, show_default=True, type=click.Choice([*ledgers.schemas()]), help="Which table.")
-@click.option("--format", "form", default="csv", show_default=True, type=click.Choice(["csv", "json", "parquet"]), help="json is one object a line.")
+@click.option(
+    "--table",
+    default=ledgers.STREAMED_TABLE,
+    show_default=True,
+    type=click.Choice([*ledgers.schemas()]),
+    help="Which table.",
+)
+@click.option(
+    "--format",
+    "form",
+    default="csv",
+    show_default=True,
+    type=click.Choice(["csv", "json", "parquet"]),
+    help="json is one object a line.",
+)
 @click.option("--output", "-o", type=CAPTURE, help="Write here instead of to standard output.")
 @click.option("--force", is_flag=True, help="Let --output overwrite.")
 @_reading_options
@@ -215,7 +280,7 @@ def dissect_command(
     Example:
       pathscope dissect client.pcapng --table chunks --format parquet -o chunks.parquet
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
-    from .reports.export import FORMATS, whole_file, write_table  # noqa: PLC0415 - as above
+    from .reports.export import FORMATS, whole_file, write_table
 
     chosen = next(known for known in FORMATS if known == form)
     if output is None and chosen == "parquet" and sys.stdout.isatty():
@@ -225,7 +290,7 @@ def dissect_command(
     with refusals():
         batches = dissect(capture, table, options)
         if output is None:
-            write_table(batches, schema, chosen, click.get_binary_stream("stdout"))
+            write_table(batches, schema, chosen, sys.stdout.buffer)
             return
         with whole_file(output, force=force) as stream:
             rows = write_table(batches, schema, chosen, stream)
@@ -260,7 +325,7 @@ def completion_command(shell: str) -> None:
     Example:
       pathscope completion bash > ~/.local/share/bash-completion/completions/pathscope
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
-    from click.shell_completion import get_completion_class  # noqa: PLC0415 - rarely used
+    from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
     if found is None:
@@ -286,9 +351,11 @@ def _progress(capture: Path) -> Iterator[Callable[[int, int | None], None] | Non
 
 
 def _print(content: RenderableType, *, blank_before: bool = False) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only commands that print tables pay for it
+    from rich.console import Console
 
-    console = Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+    console = Console(
+        width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False
+    )
     if blank_before:
         console.print()
     console.print(content)

@@ -114,9 +114,7 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
         association: Bins(
             bin_ns,
             by_way,
-            table.filter(pc.equal(table["association"], association))
-            if len(totals) > 1
-            else table,
+            table.filter(pc.equal(table["association"], association)) if len(totals) > 1 else table,
             starts.get(association, {}),
         )
         for association, by_way in totals.items()

@@ -60,9 +60,7 @@ def link_return(context: Context, sender: End, path: int, until_ns: int) -> Inst
     if up and up[-1].up:
         return Instant.annotated(up[-1].ns)
     beats = [
-        row
-        for row in context.sent(context.heartbeats, sender, path)
-        if row["time_ns"] <= until_ns
+        row for row in context.sent(context.heartbeats, sender, path) if row["time_ns"] <= until_ns
     ]
     lost = [row for row in beats if row["ack_ns"] is None]
     heard = [

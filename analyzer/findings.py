@@ -44,9 +44,7 @@ def aborted(context: Context, _: Analysed) -> Iterator[Finding]:
     for row in context.control:
         if row["chunk"] == "ABORT":
             reason = row["detail"] or "no cause given"
-            yield Finding(
-                "abort", "error", f"{row['sender']} aborted: {reason}", (row["frame"],)
-            )
+            yield Finding("abort", "error", f"{row['sender']} aborted: {reason}", (row["frame"],))
 
 
 def error_reported(context: Context, _: Analysed) -> Iterator[Finding]:
@@ -124,9 +122,7 @@ def _confirmation(context: Context, end: str, address: str, frame: int) -> Itera
             (frame,),
         )
         return
-    answered = any(
-        row["ack_ns"] is not None for row in context.heartbeats if row["path"] in paths
-    )
+    answered = any(row["ack_ns"] is not None for row in context.heartbeats if row["path"] in paths)
     acknowledged = any(
         row["first_ack_ns"] is not None for row in context.runs if row["path"] in paths
     )
@@ -220,9 +216,7 @@ def capture_quality(context: Context, _: Analysed) -> Iterator[Finding]:
             frames,
         )
     if row["zero_checksums"]:
-        agreed = all(
-            "Zero Checksum Acceptable" in row[f"{end}_extensions"] for end in ENDS
-        )
+        agreed = all("Zero Checksum Acceptable" in row[f"{end}_extensions"] for end in ENDS)
         yield Finding(
             "zero-checksum",
             "note",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .context import other
 from .failure import link_failure, link_return
-from .measure import NS_PER_S, Instant, Measure, elapsed_s, seconds
+from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
 from .timers import failover_s
 
@@ -84,7 +85,7 @@ def describe_move(
             )
             for row in move.expiries
         ),
-        explanation=_explanation(context, move, reason, timers),
+        explanation=_explanation(context, sender, move, reason, timers),
     )
 
 
@@ -160,11 +161,13 @@ def _is_probed_fast(context: Context, sender: End, move: Move) -> bool:
         if row["time_ns"] >= last["time_ns"]
     ]
     instants = [last["time_ns"], *beats[:2]]
-    gaps = [later - start for start, later in zip(instants, instants[1:], strict=False)]
+    gaps = [later - start for start, later in pairwise(instants)]
     return len(gaps) == 2 and all(gap <= PROBE_FACTOR * last["elapsed_ns"] for gap in gaps)
 
 
-def _confirmation(context: Context, sender: End, path: int, since_ns: int, move: Move) -> Row | None:
+def _confirmation(
+    context: Context, sender: End, path: int, since_ns: int, move: Move
+) -> Row | None:
     """Return the last answered HEARTBEAT on a path between its loss and the move back to it."""
     found = [
         row
@@ -175,7 +178,7 @@ def _confirmation(context: Context, sender: End, path: int, since_ns: int, move:
 
 
 def _alive_after(context: Context, sender: End, path: int, since_ns: int) -> int | None:
-    """Return a frame that shows the path working after a moment: an answered HEARTBEAT, a SACK for its DATA."""
+    """Return a frame that shows the path working: an answered HEARTBEAT, a SACK for its DATA."""
     for row in context.sent(context.heartbeats, sender, path):
         if row["ack_ns"] is not None and row["time_ns"] > since_ns:
             return int(row["ack_frame"])
@@ -187,26 +190,27 @@ def _alive_after(context: Context, sender: End, path: int, since_ns: int) -> int
 
 def _instants(context: Context, sender: End, move: Move, reason: Reason) -> dict[str, Instant]:
     before, after = move.before, move.after
-    t_return_link = (
-        link_return(context, sender, after["path"], after["first_ns"])
-        if reason.cause == "path-returned"
-        else Instant.absent("the move is not back to a path that had been given up")
-    )
     first_timeout = (
         Instant.seen(move.expiries[0]["time_ns"], move.expiries[0]["frame"])
         if move.expiries
         else Instant.absent("no T3-rtx expired before the move")
     )
+    returned = reason.cause == "path-returned"
+    no_return = Instant.absent("the move is not back to a path that had been given up")
     return {
         "t_last_ok": _instant(before, "last_ok", "the old path is not seen to deliver anything"),
-        "t_last_sack": _instant(before, "last_sack", "the old path is not seen to deliver anything"),
+        "t_last_sack": _instant(
+            before, "last_sack", "the old path is not seen to deliver anything"
+        ),
         "t_last_data_old": _instant(after, "previous_data", "no DATA on the old path"),
         "t_fail": link_failure(context, sender, move),
         "t_first_timeout": first_timeout,
-        "t_decision": _decision(context, sender, move, reason),
+        "t_decision": _decision(context, move, reason),
         "t_first_new": Instant.seen(after["first_ns"], after["first_frame"]),
         "t_first_arrival": Instant.absent("needs a capture at the receiver"),
-        "t_first_ack": _instant(after, "first_ack", "no SACK covers the first DATA on the new path"),
+        "t_first_ack": _instant(
+            after, "first_ack", "no SACK covers the first DATA on the new path"
+        ),
         "t_recovered": _instant(
             after,
             "recovered",
@@ -214,11 +218,31 @@ def _instants(context: Context, sender: End, move: Move, reason: Reason) -> dict
             if after["outstanding_tsn"] is None
             else "what was outstanding at the move is not acknowledged in this capture",
         ),
-        "t_return_link": t_return_link,
+        "t_return_link": link_return(context, sender, after["path"], after["first_ns"])
+        if returned
+        else no_return,
+        "t_return_packet": _return_packet(context, sender, move) if returned else no_return,
         "t_return_data": Instant.seen(after["first_ns"], after["first_frame"])
-        if reason.cause == "path-returned"
-        else Instant.absent("the move is not back to a path that had been given up"),
+        if returned
+        else no_return,
     }
+
+
+def first_heard(context: Context, sender: End, move: Move) -> Row | None:
+    """Return the silence of the peer on the new path that ended before new DATA was on it again."""
+    ended = [
+        row
+        for row in context.sent(context.silences, other(sender), move.after["path"])
+        if row["end_ns"] <= move.after["first_ns"]
+    ]
+    return ended[-1] if ended else None
+
+
+def _return_packet(context: Context, sender: End, move: Move) -> Instant:
+    heard = first_heard(context, sender, move)
+    if heard is None:
+        return Instant.absent("the peer was not silent on the path")
+    return Instant.seen(heard["end_ns"], heard["end_frame"])
 
 
 def _instant(row: Row, name: str, reason: str) -> Instant:
@@ -226,7 +250,7 @@ def _instant(row: Row, name: str, reason: str) -> Instant:
     return Instant.absent(reason) if ns is None else Instant.seen(ns, frame)
 
 
-def _decision(context: Context, sender: End, move: Move, reason: Reason) -> Instant:
+def _decision(context: Context, move: Move, reason: Reason) -> Instant:
     if move.explicit is not None:
         return Instant.seen(move.explicit["time_ns"], move.explicit["frame"])
     if move.expiries:
@@ -257,7 +281,9 @@ def _metrics(
         "data_interruption_s": elapsed_s(
             instants["t_last_data_old"],
             interrupted,
-            note=None if arrival.ns is not None else "to the sending of the first DATA, not its arrival",
+            note=None
+            if arrival.ns is not None
+            else "to the sending of the first DATA, not its arrival",
         ),
         "delivery_gap_s": _delivery_gap(context, sender, move, instants),
         "link_failure_recovery_s": elapsed_s(fail, first_new),
@@ -267,7 +293,8 @@ def _metrics(
         "recovery_completion_s": elapsed_s(fail, instants["t_recovered"]),
         "link_recognition_s": elapsed_s(instants["t_return_link"], instants["t_return_data"]),
         "timeouts_before_move": Measure.observed(len(move.expiries)),
-        "predicted_failover_s": _predicted(move, timers),
+        "predicted_failover_s": _predicted(move, timers, 1, "PMR + 1 (RFC 9260, Chen 2010)"),
+        "predicted_failover_bokor_s": _predicted(move, timers, 0, "PMR (Bokor 2010)"),
     }
 
 
@@ -291,33 +318,29 @@ def _delivery_gap(
     return Measure.observed(seconds(max(gaps)))
 
 
-def _predicted(move: Move, timers: dict[str, Timer]) -> Measure:
-    """(PMR + 1) time-outs, the form of RFC 9260 and of Chen 2010; PMR time-outs (Bokor 2010) as low."""
-    rto, retrans = timers.get("rto_s"), timers.get("path_max_retrans")
+def _predicted(move: Move, timers: dict[str, Timer], more: int, form: str) -> Measure:
+    """Time that Path.Max.Retrans + `more` time-outs take, at the inferred RTO and RTO.Max."""
     if not move.expiries:
         return Measure.absent("no time-out led to the move")
+    rto, retrans = timers.get("rto_s"), timers.get("path_max_retrans")
     if rto is None or retrans is None:
         return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
-    rto_s, count = rto.measure.value, retrans.measure.value
-    if rto_s is None or count is None:
-        return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
+    count = int(retrans.measure.value or 0) + more
     ceiling = timers.get("rto_max_s")
-    rto_max_s = None if ceiling is None else ceiling.measure.value
-    whole = failover_s(float(rto_s), rto_max_s, int(count) + 1)
-    without_last = failover_s(float(rto_s), rto_max_s, int(count))
-    return Measure(
-        whole,
-        "inferred",
-        without_last,
-        whole,
-        note=f"RFC 9260 and Chen 2010: PMR + 1 = {int(count) + 1} time-outs, {whole:g} s;"
-        f" Bokor 2010: PMR = {int(count)} time-outs, {without_last:g} s;"
-        f" at RTO {rto_s:g} s",
+    value, low, high = (
+        failover_s(float(bound or 0), None if ceiling is None else float(most or 0), count)
+        for bound, most in zip(_bounds(rto), _bounds(ceiling or rto), strict=True)
     )
+    note = f"{count} = {form} time-outs from RTO {rto.measure.value:g} s"
+    return Measure(value, "inferred", low, high, note=note)
+
+
+def _bounds(timer: Timer) -> tuple[float | None, float | None, float | None]:
+    return timer.measure.value, timer.measure.low, timer.measure.high
 
 
 def _explanation(
-    context: Context, move: Move, reason: Reason, timers: dict[str, Timer]
+    context: Context, sender: End, move: Move, reason: Reason, timers: dict[str, Timer]
 ) -> tuple[str, ...]:
     """Return why it took as long as it did, one part a sentence."""
     lines = [reason.text]
@@ -332,7 +355,7 @@ def _explanation(
         used = [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
         lines += used
     if reason.cause == "path-returned":
-        lines.append(_probe_wait(context, move))
+        lines += _probes(context, sender, move)
     if reason.cause in ("set-primary", "address-deleted") and move.explicit is not None:
         ack_ns = move.explicit["ack_ns"]
         if ack_ns is not None:
@@ -344,14 +367,22 @@ def _explanation(
     return tuple(lines)
 
 
-def _probe_wait(context: Context, move: Move) -> str:
-    path = move.after["path"]
+def _probes(context: Context, sender: End, move: Move) -> list[str]:
+    path, label = move.after["path"], context.labels[move.after["path"]]
     tried = [
         row
-        for row in context.sent(context.heartbeats, move.after["sender"], path)
+        for row in context.sent(context.heartbeats, sender, path)
         if row["time_ns"] <= move.after["first_ns"] and row["ack_ns"] is None
     ]
-    return (
-        f"DATA waits for a HEARTBEAT to be answered; {len(tried)} earlier HEARTBEATs on"
-        f" {context.labels[path]} were not"
+    heard = first_heard(context, sender, move)
+    lines = []
+    if heard is not None:
+        lines.append(
+            f"the first packet heard on {label} again was a {heard['first_chunk']}"
+            f" (frame {heard['end_frame']})"
+        )
+    lines.append(
+        "DATA waits for an own HEARTBEAT to be answered;"
+        f" {len(tried)} earlier HEARTBEATs on {label} were not"
     )
+    return lines

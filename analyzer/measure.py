@@ -90,11 +90,7 @@ def elapsed_s(start: Instant, end: Instant, note: str | None = None) -> Measure:
         return Measure.absent(missing.reason or "not in this capture")
     bases = {start.basis, end.basis}
     basis: Basis = (
-        "inferred"
-        if "inferred" in bases
-        else "annotated"
-        if "annotated" in bases
-        else "observed"
+        "inferred" if "inferred" in bases else "annotated" if "annotated" in bases else "observed"
     )
     value = seconds(end.ns - start.ns)
     if basis != "inferred":

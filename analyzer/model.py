@@ -131,7 +131,7 @@ class AsconfExchange:
 
 @dataclass(frozen=True, slots=True)
 class HandoffRegion:
-    """From an acknowledged ADD to the acknowledged DELETE after it (cSCTP): throughput around it."""
+    """From an acknowledged ADD to the acknowledged DELETE after it (cSCTP)."""
 
     sender: End
     start: Instant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,8 @@ def is_concurrent(runs: list[Row]) -> bool:
     """Tell whether new DATA alternates between paths all the time (concurrent transfer)."""
     if len(runs) <= CONCURRENT_MOVES:
         return False
-    stays = [later["first_ns"] - run["first_ns"] for run, later in zip(runs, runs[1:], strict=False)]
-    return median(stays) < BRIEF_NS
+    stays = [later["first_ns"] - run["first_ns"] for run, later in pairwise(runs)]
+    return bool(median(stays) < BRIEF_NS)
 
 
 def find_moves(context: Context, sender: End) -> list[Move]:
@@ -72,8 +73,8 @@ def find_moves(context: Context, sender: End) -> list[Move]:
     runs = context.sent(context.runs, sender)
     if is_concurrent(runs):
         return []
-    moves = []
-    for index, (before, after) in enumerate(zip(runs, runs[1:], strict=False)):
+    moves: list[Move] = []
+    for index, (before, after) in enumerate(pairwise(runs)):
         following = runs[index + 2] if index + 2 < len(runs) else None
         back = following if following is not None and following["path"] == before["path"] else None
         if moves and not moves[-1].is_handover and moves[-1].back is after:
@@ -84,7 +85,7 @@ def find_moves(context: Context, sender: End) -> list[Move]:
 
 def _move(context: Context, sender: End, before: Row, after: Row, back: Row | None) -> Move:
     expiries = _expiries_in_a_row(context, sender, before["path"], after["first_ns"])
-    explicit = explicit_request(context, sender, before, after)
+    explicit = explicit_request(context, before, after)
     given_up = explicit is not None or len(expiries) >= FAILED_EXPIRIES
     if back is not None and not given_up:
         away_ns = back["first_ns"] - after["first_ns"]
@@ -125,8 +126,10 @@ def _delivered_after(context: Context, sender: End, path: int, start_ns: int, en
     )
 
 
-def explicit_request(context: Context, sender: End, before: Row, after: Row) -> Row | None:
-    """Find the ASCONF request that explains a move: DELETE of the old path, or SET-PRIMARY of the new.
+def explicit_request(context: Context, before: Row, after: Row) -> Row | None:
+    """Find the ASCONF request that explains a move.
+
+    That is DELETE of the old path's address or SET-PRIMARY of the new one's, by either end.
 
     It must have been asked while the sender was on the old path, and new DATA must not have
     gone on there for more than a second after it took effect.

@@ -102,14 +102,12 @@ def _ratio(part: int, whole: int) -> Measure:
 
 
 def _loss(context: Context, sender: End, path: int, totals: Totals) -> Measure:
-    """From one capture, loss can only be estimated: chunks sent on the path and sent again later."""
+    """Estimate loss from one capture: chunks sent on the path and sent again later."""
     sent = totals.sums["data_chunks"]
     if sent == 0:
         return Measure.absent("no DATA sent")
     again = [
-        row
-        for row in context.sent(context.retransmissions, sender)
-        if row["previous_path"] == path
+        row for row in context.sent(context.retransmissions, sender) if row["previous_path"] == path
     ]
     needed = sum(row["spurious"] is None for row in again)
     return Measure(
@@ -124,7 +122,7 @@ def _loss(context: Context, sender: End, path: int, totals: Totals) -> Measure:
 def _retransmissions(
     context: Context, sender: End, path: int, handovers: tuple[Handover, ...]
 ) -> dict[str, Measure]:
-    """Count the retransmissions sent on a path, by cause, by evidence of being spurious, by number."""
+    """Count the retransmissions sent on a path by cause, by being spurious, by number."""
     rows = context.sent(context.retransmissions, sender, path)
     causes = Counter(retransmission_cause(row, handovers) for row in rows)
     tries = Counter(min(row["transmission"], 4) for row in rows if row["transmission"])

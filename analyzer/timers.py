@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,13 @@ LATENESS = 0.1
 DOUBLING = 1.5
 """Two expiries in a row that grow by less than this factor were held by RTO.Max."""
 
+MISSED = 1.8
+"""HEARTBEATs this many periods apart have one missing between them."""
 
-def infer_timers(context: Context, sender: End, given_up_after: list[list[Row]]) -> dict[str, Timer]:
+
+def infer_timers(
+    context: Context, sender: End, given_up_after: list[list[Row]]
+) -> dict[str, Timer]:
     """Infer RTO, RTO.Min, RTO.Max, PMR and HB.Interval of a sender.
 
     Parameters
@@ -97,7 +103,7 @@ def _rto(context: Context, sender: End, expiries: list[Row]) -> dict[str, Timer]
         )
     held = [
         later["elapsed_ns"]
-        for earlier, later in zip(expiries, expiries[1:], strict=False)
+        for earlier, later in pairwise(expiries)
         if later["path"] == earlier["path"]
         and later["consecutive"] == earlier["consecutive"] + 1
         and later["elapsed_ns"] < DOUBLING * earlier["elapsed_ns"]
@@ -123,7 +129,7 @@ def _calculated_rto_s(context: Context, sender: End) -> float | None:
     ]
     if not rows:
         return None
-    return max((row["mean_ns"] + 4 * row["sd_ns"]) / 1e9 for row in rows)
+    return max(float(row["mean_ns"] + 4 * row["sd_ns"]) / 1e9 for row in rows)
 
 
 def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
@@ -145,16 +151,18 @@ def _heartbeat_interval(context: Context, sender: End, rto: Timer | None) -> Tim
     frames: list[int] = []
     for path in range(len(context.paths)):
         beats = context.sent(context.heartbeats, sender, path)
-        for earlier, later in zip(beats, beats[1:], strict=False):
+        for earlier, later in pairwise(beats):
             if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
                 gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
                 frames.append(later["frame"])
     if len(gaps) < 2:
         return None
     period = median(gaps)
+    # A HEARTBEAT that was lost before the tap leaves a gap of several periods.
+    near = [gap for gap in gaps if gap < MISSED * period]
     rto_s = 0.0 if rto is None or rto.measure.value is None else float(rto.measure.value)
     known = rto is not None
-    low, high = max(0.0, min(gaps) - 1.5 * rto_s), max(gaps) - 0.5 * rto_s
+    low, high = max(0.0, min(near) - 1.5 * rto_s), max(near) - 0.5 * rto_s
     text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart; " + (
         f"less the RTO of {rto_s:g} s" if known else "RTO + HB.Interval, as the RTO is not known"
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .model import End
 
 NEAR = 0.1
-"""At an end, the other end's HEARTBEATs and DATA are answered in less than this share of the way."""
+"""At an end, the other end's HEARTBEATs are answered in less than this share of the way."""
 
 
 def captured_at(context: Context) -> Literal["a", "b", "between", "unknown"]:

@@ -2,6 +2,8 @@
 from os import PathLike
 from typing import Any, final
 
+__all__ = ["CaptureError", "FilterError", "Pass", "__version__", "build_profile", "schemas"]
+
 __version__: str
 build_profile: str
 
@@ -14,7 +16,7 @@ class Pass:
         cls,
         path: str | PathLike[str],
         *,
-        bin_ns: int = 100_000_000,
+        bin_ns: int = ...,
         udp_ports: list[int] | None = None,
         reorder_window_ns: int | None = None,
         filter: str | None = None,

@@ -99,7 +99,7 @@ class Ledger:
 
 def to_frame(table: pa.Table) -> pd.DataFrame:
     """Convert an Arrow table to a pandas frame without losing a digit of an integer."""
-    import pandas as pd  # noqa: PLC0415 - a third of a second that `analyze` can do without
+    import pandas as pd
 
     nullable = {
         pa.uint8(): pd.UInt8Dtype(),

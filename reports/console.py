@@ -13,10 +13,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..analyzer.context import ENDS, other
-from .units import bits_per_second, byte_count, duration, ratio
+from ..analyzer.context import ENDS
+from .units import bits_per_second, duration, ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import RenderableType
 
     from ..analyzer.measure import Instant, Measure
@@ -28,17 +30,18 @@ SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 INSTANT_WORDS = {
     "t_last_ok": "last DATA that the old path delivered",
-    "t_last_sack": "its SACK",
+    "t_last_sack": "SACK for that",
     "t_fail": "link failed",
     "t_last_data_old": "last DATA sent on the old path",
     "t_first_timeout": "first time-out",
     "t_return_link": "link came back",
+    "t_return_packet": "first packet heard on it again",
     "t_decision": "decision",
     "t_first_new": "first new DATA on the new path",
-    "t_first_ack": "its SACK",
+    "t_first_ack": "SACK for the first new DATA",
     "t_recovered": "all that was outstanding delivered",
 }
-"""The instants worth a line, in the order in which they usually happen."""
+"""The instants worth a line."""
 
 METRIC_WORDS = {
     "link_failure_recovery_s": "from failure to new path",
@@ -48,15 +51,15 @@ METRIC_WORDS = {
     "data_interruption_s": "without DATA being sent",
     "delivery_gap_s": "longest stop of delivery",
     "recovery_completion_s": "from failure to full recovery",
-    "predicted_failover_s": "predicted, (PMR + 1) time-outs",
+    "predicted_failover_s": "predicted",
+    "predicted_failover_bokor_s": "predicted",
 }
 
 
 def report(capture: CaptureResult) -> Group:
     """Render one capture."""
     parts: list[RenderableType] = [_head(capture)]
-    for warning in capture.warnings:
-        parts.append(Text(f"warning: {warning}", style="yellow"))
+    parts += [Text(f"warning: {warning}", style="yellow") for warning in capture.warnings]
     start_ns = capture.capture["start_ns"] or 0
     for association in capture.associations:
         parts += ["", *_association(association, start_ns)]
@@ -101,7 +104,9 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
         style="not bold",
     )
     if association.captured_at != "unknown":
-        where = "between the ends" if association.captured_at == "between" else association.captured_at
+        where = (
+            "between the ends" if association.captured_at == "between" else association.captured_at
+        )
         head.append(f"; captured at {where}", style="not bold")
     parts: list[RenderableType] = [head]
     parts.append(_section("Paths", _paths(association)))
@@ -121,14 +126,16 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
 
 
 def _section(title: str, body: RenderableType) -> Group:
-    return Group("", Text(title, style="bold cyan"), Padding(body, (0, 0, 0, INDENT)))
+    return Group("", Text(title, style="bold cyan"), Padding(body, (0, 0, 0, INDENT), expand=False))
 
 
 def _grid(*columns: str, right: tuple[str, ...] = ()) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column in columns:
-        justify = "right" if column in right else "left"
-        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in right)
+        number = column in right
+        table.add_column(
+            column, justify="right" if number else "left", overflow="fold", no_wrap=number
+        )
     return table
 
 
@@ -204,15 +211,15 @@ def _handover(handover: Handover, start_ns: int) -> Group:
     present = {
         name: instant for name, instant in handover.instants.items() if instant.ns is not None
     }
-    for name, words in INSTANT_WORDS.items():
-        instant = present.get(name)
-        if instant is not None:
-            table.add_row(
-                _time(instant, start_ns),
-                words,
-                "" if instant.frame is None else str(instant.frame),
-                instant.basis or "",
-            )
+    shown = [name for name in INSTANT_WORDS if name in present]
+    for name in sorted(shown, key=lambda name: present[name].ns or 0):
+        instant = present[name]
+        table.add_row(
+            _time(instant, start_ns),
+            INSTANT_WORDS[name],
+            "" if instant.frame is None else str(instant.frame),
+            instant.basis or "",
+        )
     spans = _grid("how long", "", "")
     for name, words in METRIC_WORDS.items():
         measure = handover.metrics[name]
@@ -291,7 +298,5 @@ def _number(measure: Measure | None) -> str:
     return "-" if measure is None or measure.value is None else f"{measure.value}"
 
 
-def _shown(measure: Measure | None, form: object) -> str:
-    if measure is None or measure.value is None or not callable(form):
-        return "-"
-    return str(form(float(measure.value)))
+def _shown(measure: Measure | None, form: Callable[[float], str]) -> str:
+    return "-" if measure is None or measure.value is None else form(float(measure.value))

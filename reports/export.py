@@ -63,7 +63,7 @@ def write_table(
 
 
 def _write_csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream: BinaryIO) -> int:
-    from pyarrow import csv  # noqa: PLC0415 - a part of pyarrow that only this format needs
+    from pyarrow import csv
 
     rows = 0
     options = csv.WriteOptions(quoting_style="needed")
@@ -75,7 +75,7 @@ def _write_csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream: Bin
 
 
 def _write_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream: BinaryIO) -> int:
-    from pyarrow import parquet  # noqa: PLC0415 - a part of pyarrow that only this format needs
+    from pyarrow import parquet
 
     rows = 0
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:

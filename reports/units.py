@@ -1,4 +1,4 @@
-"""Base units to text for people: seconds, bits per second, bytes, ratios."""
+"""Base units to text for people: seconds, bits per second, ratios."""
 
 from __future__ import annotations
 
@@ -25,16 +25,12 @@ def bits_per_second(rate_bps: float) -> str:
     >>> bits_per_second(277600.0)
     '277.6 kbit/s'
     """
-    return _prefixed(rate_bps, "bit/s")
-
-
-def byte_count(size_bytes: float) -> str:
-    """Return a size with a decimal prefix.
-
-    >>> byte_count(944732)
-    '944.7 kB'
-    """
-    return _prefixed(size_bytes, "B")
+    value = rate_bps
+    for prefix in ("", "k", "M", "G"):
+        if abs(value) < _STEP:
+            return f"{value:.4g} {prefix}bit/s"
+        value /= _STEP
+    return f"{value:.4g} Tbit/s"
 
 
 def ratio(value: float) -> str:
@@ -44,11 +40,3 @@ def ratio(value: float) -> str:
     '0.99 %'
     """
     return f"{value * 100:.2f} %"
-
-
-def _prefixed(value: float, unit: str) -> str:
-    for prefix in ("", "k", "M", "G"):
-        if abs(value) < _STEP:
-            return f"{value:.4g} {prefix}{unit}"
-        value /= _STEP
-    return f"{value:.4g} T{unit}"

@@ -101,6 +101,12 @@ impl Sender {
         }
     }
 
+    /// Chunks held in memory.
+    #[cfg(test)]
+    pub fn remembered(&self) -> usize {
+        self.sent.len()
+    }
+
     /// Whether a cumulative TSN from the peer could answer what this end sent.
     pub fn could_be_acknowledged_by(&self, cumulative_tsn: u32) -> bool {
         match (&self.unwrap, self.highest) {

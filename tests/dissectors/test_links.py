@@ -1,0 +1,262 @@
+"""From the link to SCTP: link headers, IP headers, fragments and UDP, against Scapy and tshark."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance import tshark
+from crafting import (
+    ETHERNET,
+    IPV4,
+    IPV6,
+    LINK,
+    LINUX_SLL,
+    LINUX_SLL2,
+    LOOP,
+    NULL,
+    RAW,
+    START_NS,
+    V4,
+    V6,
+    Pcapng,
+    Record,
+    data,
+    pcap,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pathscope.dissectors import ledger
+from scapy.layers import inet6 as v6
+from scapy.layers.inet import IP, UDP, IPOption_NOP, IPOption_Router_Alert, fragment
+from scapy.layers.inet6 import fragment6
+from scapy.layers.l2 import LLC, SNAP, CookedLinux, CookedLinuxV2, Dot1AD, Dot1Q, Dot3
+from scapy.packet import Packet
+
+# Numbers of IP protocols; Scapy does not set them where an extension header comes before SCTP.
+SCTP, NO_NEXT = 132, 59
+MANY_BYTES = 3000
+BELOW = {"src": LINK.src, "dst": LINK.dst}
+
+
+def ipv6(*headers: Packet) -> Packet:
+    """IPv6 with extension headers, then SCTP."""
+    headers[-1].nh = SCTP
+    whole = V6.copy()
+    for header in headers:
+        whole = whole / header
+    return whole
+
+
+def padding_option() -> list[Packet]:
+    return [v6.PadN(optdata=b"\0\0")]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something that ends in SCTP, on one link type."""
+
+    link_type: int
+    below: Packet | bytes
+
+    def frame(self, tsn: int) -> bytes:
+        if isinstance(self.below, Packet):
+            return bytes(self.below / data(tsn))
+        return self.below + bytes((V6 if self.below[-4:] in AF_INET6 else V4) / data(tsn))
+
+
+AF_INET6 = {struct.pack(order + "I", family) for order in "<>" for family in (10, 24, 28, 30)}
+
+CASES = {
+    "ethernet-v4": Case(ETHERNET, LINK / V4),
+    "ethernet-v6": Case(ETHERNET, LINK / V6),
+    "ethernet-llc-snap": Case(ETHERNET, Dot3(**BELOW) / LLC() / SNAP() / V4),
+    "vlan": Case(ETHERNET, LINK / Dot1Q(vlan=7) / V4),
+    "vlan-v6": Case(ETHERNET, LINK / Dot1Q(vlan=7) / V6),
+    "qinq": Case(ETHERNET, LINK / Dot1AD(vlan=100) / Dot1Q(vlan=7) / V4),
+    "sll": Case(LINUX_SLL, CookedLinux(src=bytes(6)) / V4),
+    "sll-v6": Case(LINUX_SLL, CookedLinux(src=bytes(6)) / V6),
+    "sll2": Case(LINUX_SLL2, CookedLinuxV2(ifindex=3, src=bytes(6)) / V4),
+    "sll2-v6": Case(LINUX_SLL2, CookedLinuxV2(ifindex=3, src=bytes(6)) / V6),
+    "raw-v4": Case(RAW, V4),
+    "raw-v6": Case(RAW, V6),
+    "ipv4": Case(IPV4, V4),
+    "ipv6": Case(IPV6, V6),
+    "null-little": Case(NULL, struct.pack("<I", 2)),
+    "null-big": Case(NULL, struct.pack(">I", 2)),
+    "null-v6-netbsd": Case(NULL, struct.pack("<I", 24)),
+    "null-v6-freebsd": Case(NULL, struct.pack("<I", 28)),
+    "null-v6-macos": Case(NULL, struct.pack("<I", 30)),
+    "loop": Case(LOOP, struct.pack(">I", 2)),
+    "loop-v6": Case(LOOP, struct.pack(">I", 24)),
+    "v4-options": Case(
+        RAW, IP(src=V4.src, dst=V4.dst, options=[IPOption_Router_Alert(), IPOption_NOP()])
+    ),
+    "hop-by-hop": Case(RAW, ipv6(v6.IPv6ExtHdrHopByHop(options=padding_option()))),
+    "destination-options": Case(RAW, ipv6(v6.IPv6ExtHdrDestOpt(options=padding_option()))),
+    # Segments left 0: the destination is that of the IPv6 header.
+    "routing": Case(RAW, ipv6(v6.IPv6ExtHdrRouting(addresses=["2001:db8::7"], segleft=0))),
+    "all-extensions": Case(
+        RAW,
+        ipv6(
+            v6.IPv6ExtHdrHopByHop(options=padding_option()),
+            v6.IPv6ExtHdrRouting(addresses=["2001:db8::7"], segleft=0),
+            v6.IPv6ExtHdrFragment(offset=0, m=0, id=9),
+            v6.IPv6ExtHdrDestOpt(options=padding_option()),
+        ),
+    ),
+    "udp": Case(RAW, V4 / UDP(sport=9899, dport=9899)),
+    "udp-v6-one-port": Case(RAW, V6 / UDP(sport=40_000, dport=9899)),
+    "udp-on-vlan": Case(ETHERNET, LINK / Dot1Q(vlan=7) / V4 / UDP(sport=9899, dport=31_000)),
+}
+TSN_OF = {name: number + 1 for number, name in enumerate(CASES)}
+
+
+@dataclass(frozen=True)
+class Read:
+    ours: dict[int, list[dict[str, Any]]]
+    tshark: dict[int, tshark.Packet]
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """One capture with an interface for every case."""
+    path = tmp_path_factory.mktemp("links") / "cases.pcapng"
+    file = Pcapng().section()
+    for name, case in CASES.items():
+        file.interface(name, link_type=case.link_type)
+    for number, (name, case) in enumerate(CASES.items()):
+        # Far enough apart that none can be taken for a copy of another.
+        file.packet(Record(START_NS + number, case.frame(TSN_OF[name]), interface=number))
+    path.write_bytes(file.bytes())
+    return Read(by_frame(rows(path)), {packet.frame: packet for packet in tshark.packets(path)})
+
+
+def rows(path: Path, options: ledger.ReadOptions | None = None) -> list[dict[str, Any]]:
+    return [row for batch in ledger.chunks(path, options) for row in batch.to_pylist()]
+
+
+def by_frame(found: list[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    return {frame: list(group) for frame, group in groupby(found, key=lambda row: row["frame"])}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_sctp_is_found(read: Read, name: str) -> None:
+    (row,) = read.ours[TSN_OF[name]]
+    assert (row["interface"], row["tsn"], row["user_bytes"]) == (name, TSN_OF[name], 8)
+    ends = (row["source"], row["destination"])
+    assert ends in {("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8::2")}
+    assert row["checksum"] == "valid"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tshark_finds_the_same(read: Read, name: str) -> None:
+    packet = read.tshark[TSN_OF[name]]
+    (row,) = read.ours[TSN_OF[name]]
+    assert {field: row[field] for field in packet.header} == packet.header
+    assert [chunk["tsn"] for chunk in packet.chunks] == [row["tsn"]]
+
+
+def test_udp_ports_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "udp.pcap"
+    frame = bytes(V4 / UDP(sport=40_000, dport=9899) / data(1))
+    path.write_bytes(pcap([Record(START_NS, frame)], link_type=RAW))
+    (association,) = ledger.read(path).rows("associations")
+    assert (association["a_udp_port"], association["b_udp_port"]) == (40_000, 9899)
+
+
+def test_udp_ports_are_an_option(tmp_path: Path) -> None:
+    path = tmp_path / "udp.pcap"
+    frame = bytes(V4 / UDP(sport=5000, dport=5001) / data(1))
+    path.write_bytes(pcap([Record(START_NS, frame)], link_type=RAW))
+    assert ledger.read(path).capture["frames"]["skipped"] == {"not SCTP": 1}
+    for port in (5000, 5001):
+        assert len(rows(path, ledger.ReadOptions(udp_ports=(port,)))) == 1
+    # The option replaces the registered port.
+    assert rows(path, ledger.ReadOptions(udp_ports=(9899,))) == []
+
+
+@pytest.mark.parametrize(
+    ("frame", "link_type", "reason"),
+    [
+        (bytes(V4 / UDP(dport=53)), RAW, "not SCTP"),
+        (bytes(LINK) + b"\x08\x06" + bytes(28), ETHERNET, "not IP"),
+        (bytes(V6.__class__(src=V6.src, dst=V6.dst, nh=NO_NEXT)), RAW, "not SCTP"),
+        (bytes(60), 147, "link type not supported"),
+    ],
+    ids=["udp", "arp", "no-next-header", "link-type"],
+)
+def test_what_is_no_sctp_is_counted_by_reason(
+    tmp_path: Path, frame: bytes, link_type: int, reason: str
+) -> None:
+    path = tmp_path / "other.pcap"
+    path.write_bytes(pcap([Record(START_NS, frame)] * 3, link_type=link_type))
+    frames = ledger.read(path).capture["frames"]
+    assert frames == {"read": 3, "dissected": 0, "partial": 0, "skipped": {reason: 3}}
+
+
+FRAGMENTS_V4 = [bytes(one) for one in fragment(V4 / data(7, MANY_BYTES), fragsize=600)]
+FRAGMENTS_V6 = [
+    bytes(one)
+    for one in fragment6(
+        V6 / v6.IPv6ExtHdrFragment(id=0xBEEF, nh=SCTP) / data(7, MANY_BYTES), 700
+    )
+]
+
+
+@pytest.mark.parametrize("fragments", [FRAGMENTS_V4, FRAGMENTS_V6], ids=["v4", "v6"])
+def test_fragments_in_any_order_make_a_packet(tmp_path: Path, fragments: list[bytes]) -> None:
+    assert len(fragments) > 4
+
+    @settings(max_examples=30)
+    @given(st.permutations(fragments))
+    def holds(shuffled: list[bytes]) -> None:
+        path = tmp_path / "fragments.pcap"
+        path.write_bytes(
+            pcap((Record(START_NS + n, one) for n, one in enumerate(shuffled)), link_type=RAW)
+        )
+        (row,) = rows(path)
+        assert (row["frame"], row["tsn"], row["user_bytes"]) == (len(shuffled), 7, MANY_BYTES)
+        assert row["checksum"] == "valid"
+        frames = ledger.read(path).capture["frames"]
+        assert frames["skipped"] == {"fragment kept for reassembly": len(shuffled) - 1}
+
+    holds()
+
+
+@pytest.mark.parametrize("fragments", [FRAGMENTS_V4, FRAGMENTS_V6], ids=["v4", "v6"])
+def test_fragments_are_what_tshark_makes_of_them(tmp_path: Path, fragments: list[bytes]) -> None:
+    path = tmp_path / "fragments.pcap"
+    reversed_ = list(reversed(fragments))
+    path.write_bytes(
+        pcap((Record(START_NS + n, one) for n, one in enumerate(reversed_)), link_type=RAW)
+    )
+    (packet,) = tshark.packets(path)
+    (row,) = rows(path)
+    assert packet.frame == row["frame"]
+    assert {field: row[field] for field in packet.chunks[0]} == packet.chunks[0]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(missing=st.integers(0, len(FRAGMENTS_V4) - 1))
+def test_an_incomplete_datagram_is_no_packet(tmp_path: Path, missing: int) -> None:
+    path = tmp_path / "fragments.pcap"
+    kept = [one for n, one in enumerate(FRAGMENTS_V4) if n != missing]
+    path.write_bytes(pcap((Record(START_NS, one) for one in kept), link_type=RAW))
+    found = ledger.read(path).capture
+    assert found["frames"]["skipped"] == {"fragment kept for reassembly": len(kept)}
+    assert found["sctp_packets"] == 0
+
+
+def test_fragmented_udp_encapsulation(tmp_path: Path) -> None:
+    path = tmp_path / "fragments.pcap"
+    whole = V4 / UDP(sport=9899, dport=9899) / data(7, MANY_BYTES)
+    path.write_bytes(
+        pcap((Record(START_NS, bytes(one)) for one in fragment(whole, 600)), link_type=RAW)
+    )
+    (row,) = rows(path)
+    assert (row["tsn"], row["user_bytes"], row["checksum"]) == (7, MANY_BYTES, "valid")
