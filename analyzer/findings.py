@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .context import ENDS, other
+from .measure import NS_PER_S
 from .model import Finding
 from .moves import is_concurrent
 
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .context import Context
-    from .model import Handover
+    from .model import End, Handover
 
 MOST_FRAMES = 10
 """Evidence frames named in one finding; more would not be read."""
+
+STALLED_NS = NS_PER_S
+"""A shorter stop of delivery can be a delayed SACK, or the time of one retransmission."""
 
 OFTEN_SPURIOUS = 0.5
 """From this share on, needless retransmissions are worth a word."""
@@ -41,22 +45,35 @@ def find(context: Context, analysed: Analysed) -> tuple[Finding, ...]:
 
 def aborted(context: Context, _: Analysed) -> Iterator[Finding]:
     """ABORT, with its causes."""
-    for row in context.control:
-        if row["chunk"] == "ABORT":
-            reason = row["detail"] or "no cause given"
-            yield Finding("abort", "error", f"{row['sender']} aborted: {reason}", (row["frame"],))
+    for (sender, detail), frames in _reports(context, "ABORT").items():
+        yield Finding(
+            "abort", "error", f"{sender} aborted{_times(frames)}: {detail}", frames[:MOST_FRAMES]
+        )
 
 
 def error_reported(context: Context, _: Analysed) -> Iterator[Finding]:
     """ERROR chunks, with their causes."""
+    for (sender, detail), frames in _reports(context, "ERROR").items():
+        yield Finding(
+            "error",
+            "warning",
+            f"{sender} reported an error{_times(frames)}: {detail}",
+            frames[:MOST_FRAMES],
+        )
+
+
+def _reports(context: Context, chunk: str) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return frames of a chunk that reports causes, by its sender and what it says."""
+    found: dict[tuple[str, str], list[int]] = {}
     for row in context.control:
-        if row["chunk"] == "ERROR":
-            yield Finding(
-                "error",
-                "warning",
-                f"{row['sender']} reported an error: {row['detail'] or 'no cause given'}",
-                (row["frame"],),
-            )
+        if row["chunk"] == chunk:
+            key = (row["sender"], row["detail"] or "no cause given")
+            found.setdefault(key, []).append(row["frame"])
+    return {key: tuple(frames) for key, frames in found.items()}
+
+
+def _times(frames: tuple[int, ...]) -> str:
+    return f" {len(frames)} times" if len(frames) > 1 else ""
 
 
 def restarted(context: Context, _: Analysed) -> Iterator[Finding]:
@@ -106,34 +123,36 @@ def never_confirmed(context: Context, _: Analysed) -> Iterator[Finding]:
         own = [row for row in context.addresses if row["endpoint"] == end]
         if len(own) < 2:
             continue
-        for row in own:
-            yield from _confirmation(context, end, row["address"], row["first_frame"])
+        paths = {row["address"]: _paths_of(context, end, row["address"]) for row in own}
+        unused = [row for row in own if not paths[row["address"]]]
+        if unused:
+            yield Finding(
+                "address-never-used",
+                "warning",
+                f"{end} announced {', '.join(row['address'] for row in unused)}, but no packet"
+                " went to or came from there: what is not probed cannot take over",
+                tuple(dict.fromkeys(row["first_frame"] for row in unused))[:MOST_FRAMES],
+            )
+        for address, numbers in paths.items():
+            yield from _unconfirmed(context, end, address, numbers)
 
 
-def _confirmation(context: Context, end: str, address: str, frame: int) -> Iterator[Finding]:
-    key = f"{end}_address"
-    paths = [path["path"] for path in context.paths if path[key] == address]
-    if not paths:
-        yield Finding(
-            "address-never-used",
-            "warning",
-            f"{end} announced {address}, but no packet went to or came from it: as long as it"
-            " is not probed it cannot take over",
-            (frame,),
-        )
-        return
-    answered = any(row["ack_ns"] is not None for row in context.heartbeats if row["path"] in paths)
-    acknowledged = any(
+def _paths_of(context: Context, end: End, address: str) -> set[int]:
+    return {path["path"] for path in context.paths if path[f"{end}_address"] == address}
+
+
+def _unconfirmed(context: Context, end: End, address: str, paths: set[int]) -> Iterator[Finding]:
+    beats = [row for row in context.heartbeats if row["path"] in paths]
+    works = any(row["ack_ns"] is not None for row in beats) or any(
         row["first_ack_ns"] is not None for row in context.runs if row["path"] in paths
     )
-    beats = [row["frame"] for row in context.heartbeats if row["path"] in paths]
-    if beats and not answered and not acknowledged:
+    if beats and not works:
         yield Finding(
             "address-never-confirmed",
             "warning",
             f"{end} announced {address}, but none of {len(beats)} HEARTBEATs to or from it"
             " was answered",
-            tuple(beats[:MOST_FRAMES]),
+            tuple(row["frame"] for row in beats)[:MOST_FRAMES],
         )
 
 
@@ -185,6 +204,8 @@ def stalled_while_alive(context: Context, _: Analysed) -> Iterator[Finding]:
     """DATA at a standstill for seconds while HEARTBEATs on another path were answered."""
     for end in ENDS:
         for stall in context.sent(context.stalls, end):
+            if stall["end_ns"] - stall["start_ns"] < STALLED_NS:
+                continue
             answered = [
                 row["ack_frame"]
                 for row in context.sent(context.heartbeats, end)

@@ -89,8 +89,10 @@ def _rto(context: Context, sender: End, expiries: list[Row]) -> dict[str, Timer]
             rto,
             len(elapsed),
             frames,
-            f"T3-rtx expired {len(elapsed)} times, {min(elapsed):.3f} to {max(elapsed):.3f} s after"
-            " it was started",
+            f"T3-rtx expired {min(elapsed):.3f} s after it was started"
+            if len(elapsed) == 1
+            else f"T3-rtx expired {len(elapsed)} times, {min(elapsed):.3f} to {max(elapsed):.3f} s"
+            " after it was started",
         )
     }
     calculated = _calculated_rto_s(context, sender)

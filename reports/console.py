@@ -103,11 +103,10 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
         + ("never answered" if association.how_it_ended == "no-answer" else "still open"),
         style="not bold",
     )
-    if association.captured_at != "unknown":
-        where = (
-            "between the ends" if association.captured_at == "between" else association.captured_at
-        )
-        head.append(f"; captured at {where}", style="not bold")
+    place = association.captured_at
+    if place != "unknown":
+        where = "between the ends" if place == "between" else f"at {place}"
+        head.append(f"; captured {where}", style="not bold")
     parts: list[RenderableType] = [head]
     parts.append(_section("Paths", _paths(association)))
     parts.append(_section("Where new DATA went", _timeline(association, start_ns)))

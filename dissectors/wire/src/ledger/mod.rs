@@ -316,7 +316,7 @@ tables! {
         serial: u32,
         /// What is asked: add, set-primary, delete, or the parameter's type.
         request: String,
-        /// The address in question (a wildcard is replaced by the packet's source).
+        /// The address in question (a wildcard is replaced by the packet's source; in delete it stands, for all but that source).
         address: Option<Address>,
         /// ASCONF-Request Correlation ID.
         correlation: u32,

@@ -14,6 +14,8 @@ use crate::sctp::{Chunk, chunk};
 
 /// Most paths of one association: 32 by 32 addresses. More is an attack or a broken capture.
 const PATHS: usize = 1024;
+/// Most answers to one INIT remembered: a sender gives up after 8 retransmissions (RFC 9260 section 16).
+const INIT_ACKS: usize = 16;
 
 /// What a chunk turned out to be.
 #[derive(Default)]
@@ -38,6 +40,8 @@ pub struct Association {
     last_path: usize,
     /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
     handshake: [bool; 4],
+    /// Tag and first TSN of each INIT ACK before COOKIE ECHO.
+    init_acks: Vec<(u32, u32)>,
     pub ended: bool,
     pub last_ns: i64,
     bin_ns: i64,
@@ -68,6 +72,7 @@ impl Association {
             reconfigurations: Reconfigurations::default(),
             last_path: 0,
             handshake: [false; 4],
+            init_acks: Vec::new(),
             ended: false,
             last_ns: seen.moment.time_ns,
             bin_ns,
@@ -242,7 +247,7 @@ impl Association {
                 let settled = self.reconfigurations.answered(&ack, at, ledger);
                 self.apply(at, settled, ledger);
             }),
-            _ => self.control(chunk, at, ledger, &mut outcome),
+            _ => self.control(chunk, at, seen, ledger, &mut outcome),
         };
         if let Err(problem) = result {
             outcome.problem = Some(problem);
@@ -266,13 +271,24 @@ impl Association {
 
     /// Acknowledged ADD and DELETE change the asker's address set.
     fn apply(&mut self, at: &Place, rows: Vec<usize>, ledger: &mut Ledger) {
+        // The ASCONF-ACK comes from the other end.
+        let asker = at.sender.other();
         for row in rows {
             let Some(row) = ledger.asconf.get(row) else { continue };
             let (Some(address), "success") = (row.address, row.outcome) else { continue };
-            // The ASCONF-ACK comes from the other end.
             match row.request.as_str() {
-                "add" => self.learn(at.sender.other(), address, "asconf-add", at.moment, ledger),
-                "delete" => self.forget(at.sender.other(), address, at.moment, ledger),
+                "add" => self.learn(asker, address, "asconf-add", at.moment, ledger),
+                // A wildcard deletes all but the source of the ASCONF (RFC 5061 section 4.2.2).
+                "delete" if address.is_wildcard() => {
+                    let Some(path) = self.paths.get(row.path as usize) else { continue };
+                    let source = if asker == End::A { path.a } else { path.b };
+                    let others: Vec<_> =
+                        self.addresses_of(asker).filter(|other| *other != source).collect();
+                    for other in others {
+                        self.forget(asker, other, at.moment, ledger);
+                    }
+                }
+                "delete" => self.forget(asker, address, at.moment, ledger),
                 _ => {}
             }
         }
@@ -299,17 +315,28 @@ impl Association {
         &mut self,
         chunk: &Chunk<'_>,
         at: &Place,
+        seen: &Seen<'_>,
         ledger: &mut Ledger,
         outcome: &mut Outcome,
     ) -> Result<(), Problem> {
         match chunk.kind {
             chunk::INIT | chunk::INIT_ACK => {
                 let init = chunk.init()?;
-                self.senders[at.sender as usize].starts_at(init.initial_tsn);
-                self.handshake[usize::from(chunk.kind == chunk::INIT_ACK)] = true;
-                control::record_init(&init, chunk.kind, at, self.row(ledger));
+                let is_answer = chunk.kind == chunk::INIT_ACK;
+                self.handshake[usize::from(is_answer)] = true;
+                // Once a cookie was echoed, INIT ACK is discarded (RFC 9260 section 5.2.3).
+                if !is_answer || !self.handshake[2] {
+                    self.senders[at.sender as usize].starts_at(init.initial_tsn);
+                    control::record_init(&init, chunk.kind, at, self.row(ledger));
+                }
+                if is_answer && !self.handshake[2] && self.init_acks.len() < INIT_ACKS {
+                    self.init_acks.push((init.tag, init.initial_tsn));
+                }
             }
-            chunk::COOKIE_ECHO => self.handshake[2] = true,
+            chunk::COOKIE_ECHO => {
+                self.handshake[2] = true;
+                self.take_up(at.sender.other(), seen.header.verification_tag, ledger);
+            }
             chunk::COOKIE_ACK => {
                 self.handshake[3] = true;
                 let complete = self.handshake == [true; 4];
@@ -329,11 +356,23 @@ impl Association {
                 sender.acknowledged_to(tsn, at, &mut self.paths, ledger);
             }
             chunk::SHUTDOWN_COMPLETE => self.end("shutdown", outcome, ledger),
-            chunk::SHUTDOWN_ACK => self.row(ledger).end = "shutdown",
+            chunk::SHUTDOWN_ACK if !self.ended => self.row(ledger).end = "shutdown",
             chunk::ABORT => self.end("abort", outcome, ledger),
             _ => {}
         }
         control::record(chunk, at, ledger)
+    }
+
+    /// A responder that keeps no state answers each INIT with another tag and TSN;
+    /// COOKIE ECHO carries the tag of the answer that counts.
+    fn take_up(&mut self, responder: End, tag: u32, ledger: &mut Ledger) {
+        let Some(&(_, tsn)) = self.init_acks.iter().find(|(own, _)| *own == tag) else { return };
+        self.senders[responder as usize].starts_at(tsn);
+        let row = self.row(ledger);
+        match responder {
+            End::A => row.a_initial_tsn = Some(tsn),
+            End::B => row.b_initial_tsn = Some(tsn),
+        }
     }
 
     fn end(&mut self, how: &'static str, outcome: &mut Outcome, ledger: &mut Ledger) {
@@ -346,8 +385,10 @@ impl Association {
 
     /// Summaries that are complete only when nothing more comes.
     pub fn finish(&self, ledger: &mut Ledger) {
-        if !self.was_answered() {
-            self.row(ledger).end = "no-answer";
+        let unanswered = !self.was_answered();
+        let row = self.row(ledger);
+        if unanswered && row.end == "open" {
+            row.end = "no-answer";
         }
         for (number, path) in self.paths.iter().enumerate() {
             for sender in End::BOTH {

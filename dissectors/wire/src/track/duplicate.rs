@@ -10,7 +10,7 @@
 
 use crate::packet::Packet;
 
-const SLOTS: usize = 1 << 14;
+const SLOT_BITS: u32 = 14;
 const WINDOW_NS: i64 = 1_000_000;
 const WINDOW_SAME_ID_NS: i64 = 1_000_000_000;
 
@@ -29,7 +29,7 @@ pub struct Duplicates {
 
 impl Default for Duplicates {
     fn default() -> Self {
-        Duplicates { slots: vec![Slot::default(); SLOTS] }
+        Duplicates { slots: vec![Slot::default(); 1 << SLOT_BITS] }
     }
 }
 
@@ -37,7 +37,9 @@ impl Duplicates {
     /// Whether this packet repeats a recent one; remembers it otherwise.
     pub fn is_copy(&mut self, packet: &Packet<'_>, crc32c: u32, time_ns: i64) -> bool {
         let fingerprint = fingerprint(packet, crc32c);
-        let Some(slot) = self.slots.get_mut(fingerprint as usize % SLOTS) else { return false };
+        // The product's high bits depend on every bit that went in, its low bits on few.
+        let index = (fingerprint >> (u64::BITS - SLOT_BITS)) as usize;
+        let Some(slot) = self.slots.get_mut(index) else { return false };
         if slot.fingerprint == fingerprint {
             let age_ns = time_ns.saturating_sub(slot.time_ns).saturating_abs();
             let copy = match (slot.ip_id, packet.ip_id) {
@@ -61,7 +63,6 @@ fn fingerprint(packet: &Packet<'_>, crc32c: u32) -> u64 {
     let folded = (mixed >> 64) as u64 ^ mixed as u64;
     let content = u64::from(crc32c) << 32 | u64::from(packet.sctp_length);
     // Multiplying by a large odd number spreads neighbouring addresses over the slots.
-    (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ content).wrapping_mul(0xff51_afd7_ed55_8ccd)
-        >> 1
-        | 1
+    // An empty slot has fingerprint 0, a packet never.
+    (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ content).wrapping_mul(0xff51_afd7_ed55_8ccd) | 1
 }

@@ -222,7 +222,21 @@ impl Tracker {
         };
         let key =
             Key { tag, source_port: header.source_port, destination_port: header.destination_port };
-        self.routes.get(&key).copied()
+        self.routes.get(&key).map(|route| self.turned_round(*route, seen))
+    }
+
+    /// With one port number and one tag at both ends (captures that were made or edited by hand
+    /// have them) only the addresses tell who sent a packet.
+    fn turned_round(&self, route: Route, seen: &Seen<'_>) -> Route {
+        if seen.header.source_port != seen.header.destination_port {
+            return route;
+        }
+        let receiver = route.sender.other();
+        let reversed = self.associations[route.association].as_deref().is_some_and(|state| {
+            state.has_address(receiver, seen.packet.source)
+                && !state.has_address(route.sender, seen.packet.source)
+        });
+        if reversed { Route { sender: receiver, ..route } } else { route }
     }
 
     /// INIT: a repetition, a collision with the peer's own INIT, or a new association.
@@ -334,8 +348,11 @@ impl Tracker {
                 })
         });
         if let Some(old) = old {
-            self.ledger.associations[old].end = "restart";
-            self.ledger.associations[new].restart_of = Some(old as u32);
+            // After SHUTDOWN ACK there is nothing to restart (RFC 9260 section 9.2): the end was lost.
+            if self.ledger.associations[old].end == "open" {
+                self.ledger.associations[old].end = "restart";
+                self.ledger.associations[new].restart_of = Some(old as u32);
+            }
             if let Some(state) = self.associations[old].as_mut() {
                 state.ended = true;
                 self.ended.push_back((state.last_ns, old));

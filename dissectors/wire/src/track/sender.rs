@@ -70,8 +70,8 @@ pub struct Sender {
     waiting: Option<Moment>,
     /// Newest acknowledged chunk per path in the SACK at hand; kept to be reused.
     freshest: Vec<(u32, i64)>,
-    /// Chunks forgotten because too many were outstanding.
-    pub forgotten: u64,
+    /// An outstanding chunk was forgotten because too many were.
+    has_forgotten: bool,
 }
 
 impl Sender {
@@ -88,7 +88,7 @@ impl Sender {
             advanced: None,
             waiting: None,
             freshest: Vec::new(),
-            forgotten: 0,
+            has_forgotten: false,
         }
     }
 
@@ -171,13 +171,13 @@ impl Sender {
         self.sent.binary_search_by_key(&tsn, |sent| sent.tsn)
     }
 
-    /// A TSN that is not remembered and cannot be new: acknowledged long ago,
+    /// A TSN that is not remembered and cannot be new: acknowledged long ago, forgotten,
     /// or older than the first one of a capture that starts in the middle.
     fn is_before_memory(&self, tsn: u64) -> bool {
-        match (self.cumulative, self.sent.front()) {
-            (Some(cumulative), _) => tsn <= cumulative,
-            (None, Some(front)) => tsn < front.tsn,
-            (None, None) => false,
+        let before_first = self.sent.front().is_some_and(|front| tsn < front.tsn);
+        match self.cumulative {
+            Some(cumulative) => tsn <= cumulative || (self.has_forgotten && before_first),
+            None => before_first,
         }
     }
 
@@ -223,7 +223,7 @@ impl Sender {
         {
             self.settled = self.settled.saturating_sub(1);
             if !oldest.acked {
-                self.forgotten += 1;
+                self.has_forgotten = true;
                 paths[oldest.last_path as usize].ways[self.end as usize].leave_flight(oldest.bytes);
             }
         }
@@ -290,10 +290,8 @@ impl Sender {
         }
         let run = ledger.runs.len();
         // What must be acknowledged before the move has cost nothing more.
-        let target = match (self.highest, self.cumulative) {
-            (Some(highest), Some(cumulative)) if highest > cumulative => Some(highest),
-            _ => None,
-        };
+        let is_out = |highest: &u64| self.cumulative.is_none_or(|cumulative| *highest > cumulative);
+        let target = self.highest.filter(is_out);
         row.outstanding_tsn = target.map(|tsn| tsn as u32);
         ledger.runs.push(row);
         if self.watched.len() < WATCHED_RUNS {
@@ -313,12 +311,17 @@ impl Sender {
     ) -> u32 {
         let cause = self.cause_of(index, data, at, paths, ledger);
         let end = self.end as usize;
+        // RFC 9260 section 7.2.4, 4: a fast retransmission of the path's first outstanding
+        // chunk restarts T3-rtx.
+        let mut before = self.sent.iter().take(index).skip(self.settled);
+        let restarts =
+            cause == "fast" && !before.any(|sent| !sent.acked && sent.last_path == at.path);
         let sent = &mut self.sent[index];
         sent.count = sent.count.saturating_add(1);
         if !sent.acked {
             paths[sent.last_path as usize].ways[end].leave_flight(sent.bytes);
             let way = &mut paths[at.path as usize].ways[end];
-            if way.flight_chunks == 0 || way.t3_started.is_none() {
+            if restarts || way.flight_chunks == 0 || way.t3_started.is_none() {
                 way.t3_started = Some(at.moment);
             }
             way.flight_chunks += 1;

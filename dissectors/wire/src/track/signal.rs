@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::sctp::asconf::{Asconf, AsconfAck};
 use crate::sctp::{cause, param};
 
-/// Unanswered questions remembered per end; the oldest is forgotten (its row stays, unanswered).
+/// Questions remembered per end; the oldest is forgotten (its row stays as it is).
 const PENDING: usize = 256;
 
 /// HEARTBEATs waiting for their ACK, matched by the Heartbeat Info that the
@@ -67,10 +67,18 @@ impl Heartbeats {
     }
 }
 
-/// ASCONFs waiting for their ACK, by serial number.
+/// An ASCONF and the rows of its requests.
+struct Question {
+    serial: u32,
+    rows: Vec<usize>,
+    answered: bool,
+}
+
+/// ASCONFs by serial number. Answered ones are remembered too: when the
+/// ASCONF-ACK is lost behind the tap, both come again.
 #[derive(Default)]
 pub struct Reconfigurations {
-    pending: [VecDeque<(u32, Vec<usize>)>; 2],
+    questions: [VecDeque<Question>; 2],
 }
 
 impl Reconfigurations {
@@ -82,9 +90,9 @@ impl Reconfigurations {
         at: &Place,
         ledger: &mut Ledger,
     ) -> Result<(), Problem> {
-        let pending = &mut self.pending[at.sender as usize];
-        if let Some((_, rows)) = pending.iter().find(|(serial, _)| *serial == asconf.serial) {
-            for &row in rows {
+        let questions = &mut self.questions[at.sender as usize];
+        if let Some(known) = questions.iter().find(|question| question.serial == asconf.serial) {
+            for &row in &known.rows {
                 ledger.asconf[row].transmissions += 1;
             }
             return Ok(());
@@ -99,6 +107,10 @@ impl Reconfigurations {
                     break;
                 }
             };
+            // Only in a deletion is the wildcard more than "the source of this packet".
+            let names_source = |address: &Address| {
+                address.is_wildcard() && request.kind != param::DELETE_IP_ADDRESS
+            };
             rows.push(ledger.asconf.len());
             ledger.asconf.push(AsconfRow {
                 association: at.association,
@@ -106,7 +118,7 @@ impl Reconfigurations {
                 path: at.path,
                 serial: asconf.serial,
                 request: request_name(request.kind),
-                address: request.address.map(|a| if a.is_wildcard() { source } else { a }),
+                address: request.address.map(|a| if names_source(&a) { source } else { a }),
                 correlation: request.correlation,
                 time_ns: at.moment.time_ns,
                 frame: at.moment.frame,
@@ -115,41 +127,38 @@ impl Reconfigurations {
                 ..Default::default()
             });
         }
-        if pending.len() >= PENDING {
-            pending.pop_front();
+        if questions.len() >= PENDING {
+            questions.pop_front();
         }
-        pending.push_back((asconf.serial, rows));
+        questions.push_back(Question { serial: asconf.serial, rows, answered: false });
         problem.map_or(Ok(()), Err)
     }
 
-    /// Settles the rows of an ASCONF. What the ACK does not mention has
-    /// succeeded (RFC 5061 section 5.2). Returns the rows.
-    pub fn answered(
-        &mut self,
-        ack: &AsconfAck<'_>,
-        at: &Place,
-        ledger: &mut Ledger,
-    ) -> Vec<usize> {
-        let pending = &mut self.pending[at.sender.other() as usize];
-        let Some(index) = pending.iter().position(|(serial, _)| *serial == ack.serial) else {
-            return Vec::new();
-        };
-        let Some((_, rows)) = pending.remove(index) else { return Vec::new() };
-        for &row in &rows {
+    /// Settles the rows of an ASCONF. What the ACK does not mention has succeeded,
+    /// unless a request before it failed (RFC 5061 section 5.1). Returns the rows.
+    pub fn answered(&mut self, ack: &AsconfAck<'_>, at: &Place, ledger: &mut Ledger) -> Vec<usize> {
+        let questions = &mut self.questions[at.sender.other() as usize];
+        let open = questions.iter_mut().find(|question| question.serial == ack.serial);
+        let Some(question) = open.filter(|question| !question.answered) else { return Vec::new() };
+        question.answered = true;
+        let mut unmentioned = "success";
+        for &row in &question.rows {
             let row = &mut ledger.asconf[row];
             row.ack_ns = Some(at.moment.time_ns);
             row.ack_frame = Some(at.moment.frame);
-            row.outcome = "success";
             let response = ack.responses.clone().flatten().find(|r| r.correlation == row.correlation);
-            if let Some(response) = response
-                && response.kind == param::ERROR_CAUSE_INDICATION
-            {
-                row.outcome = "error";
-                row.cause = response.cause;
-                row.cause_name = response.cause.map(cause::name);
-            }
+            row.outcome = match response {
+                Some(response) if response.kind == param::ERROR_CAUSE_INDICATION => {
+                    row.cause = response.cause;
+                    row.cause_name = response.cause.map(cause::name);
+                    unmentioned = "error";
+                    "error"
+                }
+                Some(_) => "success",
+                None => unmentioned,
+            };
         }
-        rows
+        question.rows.clone()
     }
 }
 

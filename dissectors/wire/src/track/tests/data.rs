@@ -125,6 +125,7 @@ fn flight_is_what_is_not_acknowledged() {
 #[test]
 fn outstanding_chunks_are_bounded() {
     let mut scene = Scene::new();
+    scene.play(super::script::HANDSHAKE);
     let envelope = |time_ns| super::script::Envelope {
         time_ns,
         sender: End::A,

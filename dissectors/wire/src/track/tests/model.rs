@@ -50,7 +50,7 @@ struct Model {
 
 impl Model {
     fn tsn(&self, number: u64) -> u32 {
-        self.first.wrapping_add(number as u32 - 1)
+        self.first.wrapping_add(number as u32).wrapping_sub(1)
     }
 
     fn arrive(&mut self, number: u64) {
