@@ -53,7 +53,13 @@ def sctp(*chunks: Packet | bytes, source_port: int = 1000, tag: int = 0x11223344
 def data(tsn: int, user_bytes: int = 8) -> Packet:
     """An SCTP packet with one DATA chunk."""
     one = SCTPChunkData(
-        beginning=1, ending=1, tsn=tsn, stream_id=1, stream_seq=0, proto_id=0, data=b"x" * user_bytes
+        beginning=1,
+        ending=1,
+        tsn=tsn,
+        stream_id=1,
+        stream_seq=0,
+        proto_id=0,
+        data=b"x" * user_bytes,
     )
     return sctp(one)
 

@@ -1,4 +1,4 @@
-"""Every chunk type, parameter and error cause: what was written is what is read, here and by tshark."""
+"""Every chunk type, parameter and error cause: read as it was written, and as tshark reads it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from scapy.packet import Packet, Raw
 
 Row = dict[str, Any]
 
-V4_ADDRESS = s.SCTPChunkParamIPv4Addr(addr="10.0.1.9")
-V6_ADDRESS = s.SCTPChunkParamIPv6Addr(addr="2001:db8:1::9")
+ADDRESSES = {5: "10.0.1.9", 6: "2001:db8:1::9"}
+V4_ADDRESS = s.SCTPChunkParamIPv4Addr(addr=ADDRESSES[5])
+V6_ADDRESS = s.SCTPChunkParamIPv6Addr(addr=ADDRESSES[6])
 INFO = s.SCTPChunkParamHeartbeatInfo(data=b"seventeen bytes !")
 
 
@@ -117,7 +118,8 @@ CHUNKS = [
     Case(
         "I-DATA", 64,
         s.SCTPChunkIData(
-            beginning=1, tsn=7, stream_id=3, reserved_16=0, message_id=42, ppid_fsn=51, data=b"hello"
+            beginning=1, tsn=7, stream_id=3, reserved_16=0, message_id=42, ppid_fsn=51,
+            data=b"hello",
         ),
         {"flags": 2, "length": 25, "tsn": 7, "stream": 3, "sequence": 42, "ppid": 51,
          "fragment_sequence": 0, "user_bytes": 5},
@@ -166,10 +168,10 @@ CHUNKS = [
             V4_ADDRESS,
             s.SCTPChunkParamAddIPAddr(correlation_id=1, addr="10.0.2.1"),
             s.SCTPChunkParamDelIPAddr(correlation_id=2, addr_type=6, addr="2001:db8::7"),
-            s.SCTPChunkParamSetPrimaryAddr(correlation_id=3, addr="0.0.0.0"),
+            s.SCTPChunkParamSetPrimaryAddr(correlation_id=3, addr="10.0.3.1"),
         ),
         {"length": 76, "serial": 7, "parameters": "49153,49154,49156",
-         "addresses": "10.0.1.9;10.0.2.1;2001:db8::7;0.0.0.0"},
+         "addresses": "10.0.1.9;10.0.2.1;2001:db8::7;10.0.3.1"},
     ),
     Case(
         "I-FORWARD-TSN", 194,
@@ -206,7 +208,7 @@ IN_INIT = [
     Case(
         "INIT", 1, init(s.SCTPChunkInit, parameter),
         INIT_FIELDS | {"parameters": str(kind)}
-        | ({"addresses": str(parameter.addr)} if kind in (5, 6) else {}),
+        | ({"addresses": ADDRESSES[kind]} if kind in ADDRESSES else {}),
     )
     for kind, parameter in PARAMETERS.items()
 ]  # fmt: skip

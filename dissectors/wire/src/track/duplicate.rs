@@ -66,3 +66,75 @@ fn fingerprint(packet: &Packet<'_>, crc32c: u32) -> u64 {
     // An empty slot has fingerprint 0, a packet never.
     (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ content).wrapping_mul(0xff51_afd7_ed55_8ccd) | 1
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::address::Address;
+
+    fn packet(ip_id: Option<u16>) -> Packet<'static> {
+        Packet {
+            source: Address::v4([10, 0, 0, 1]),
+            destination: Address::v4([10, 0, 0, 2]),
+            ip_id,
+            hop_limit: 64,
+            ecn: 0,
+            udp: None,
+            sctp: &[],
+            sctp_offset: 34,
+            sctp_length: 100,
+            reassembled: false,
+        }
+    }
+
+    /// Whether a second sight of a packet, `age_ns` after the first, is a copy.
+    fn is_copy(then: Option<u16>, now: Option<u16>, age_ns: i64) -> bool {
+        let mut duplicates = Duplicates::default();
+        assert!(!duplicates.is_copy(&packet(then), 1, 5_000_000_000));
+        duplicates.is_copy(&packet(now), 1, 5_000_000_000 + age_ns)
+    }
+
+    #[test]
+    fn nearness_decides() {
+        for id in [None, Some(0), Some(7)] {
+            assert!(is_copy(id, id, 0) && is_copy(id, id, WINDOW_NS), "{id:?}");
+            // Captures of several interfaces go back in time.
+            assert!(is_copy(id, id, -WINDOW_NS), "{id:?}");
+            assert!(!is_copy(id, id, WINDOW_SAME_ID_NS + 1), "{id:?}");
+        }
+        assert!(!is_copy(None, None, WINDOW_NS + 1) && !is_copy(Some(0), Some(0), WINDOW_NS + 1));
+    }
+
+    #[test]
+    fn the_identification_decides_where_there_is_one() {
+        assert!(is_copy(Some(7), Some(7), WINDOW_SAME_ID_NS));
+        assert!(!is_copy(Some(7), Some(8), 0) && !is_copy(Some(0), Some(8), 0));
+    }
+
+    #[test]
+    fn content_length_and_addresses_make_the_packet() {
+        let mut duplicates = Duplicates::default();
+        let one = packet(None);
+        assert!(!duplicates.is_copy(&one, 1, 0));
+        assert!(!duplicates.is_copy(&one, 2, 0));
+        assert!(!duplicates.is_copy(&Packet { sctp_length: 104, ..one }, 1, 0));
+        let (source, destination) = (one.destination, one.source);
+        assert!(!duplicates.is_copy(&Packet { source, destination, ..one }, 1, 0));
+        assert!(duplicates.is_copy(&one, 1, 0));
+    }
+
+    proptest! {
+        /// A burst on one path, with packets of one length, lies in slots of its own.
+        #[test]
+        fn a_burst_is_remembered(checksums in prop::collection::hash_set(any::<u32>(), 64)) {
+            let mut duplicates = Duplicates::default();
+            let first = checksums.iter().filter(|c| duplicates.is_copy(&packet(None), **c, 0)).count();
+            prop_assert_eq!(first, 0);
+            let again = checksums.iter().filter(|c| duplicates.is_copy(&packet(None), **c, 0)).count();
+            // By chance 64 packets collide 64 * 63 / 2 / 16384 times, and a collision costs both.
+            prop_assert!(again >= 56, "{again} of 64");
+        }
+    }
+}

@@ -135,7 +135,7 @@ impl Reconfigurations {
     }
 
     /// Settles the rows of an ASCONF. What the ACK does not mention has succeeded,
-    /// unless a request before it failed (RFC 5061 section 5.1). Returns the rows.
+    /// unless a request before it failed (RFC 5061 section 5.1, A7 and A8). Returns the rows.
     pub fn answered(&mut self, ack: &AsconfAck<'_>, at: &Place, ledger: &mut Ledger) -> Vec<usize> {
         let questions = &mut self.questions[at.sender.other() as usize];
         let open = questions.iter_mut().find(|question| question.serial == ack.serial);

@@ -120,7 +120,7 @@ fn a_refused_request_changes_nothing() {
     assert_eq!(known(&ledger)[0], entry("a", "a1", "init", None));
 }
 
-/// RFC 5061 section 5.2: what is not reported before an error has succeeded, what
+/// RFC 5061 section 5.1, A7: what is not reported before an error has succeeded, what
 /// is not reported after it has not.
 #[test]
 fn silence_means_success_before_an_error_and_failure_after_it() {
