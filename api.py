@@ -128,7 +128,13 @@ def analyze(
     rules = tuple(LabelRule.parse(text) for text in labels)
     link_events = []
     if events is not None:
-        lines = Path(events).read_text(encoding="utf-8").splitlines()
-        link_events = parse_events(lines, str(events))
+        link_events = parse_events(_text(Path(events)).splitlines(), str(events))
     ledger = ledgers.read(path, options, progress)
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: at byte {error.start}: expected UTF-8 text") from error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,7 @@ from .dissectors.ledger import ReadOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pyarrow as pa
     from rich.console import RenderableType
 
 LONG_BYTES = 64_000_000
@@ -25,11 +28,18 @@ LONG_BYTES = 64_000_000
 
 WIDTH_WITHOUT_TERMINAL = 140
 
+LONGEST_BIN_MS = 86_400_000
+LONGEST_WINDOW_S = 86_400
+"""A day: longer ones are slips of the keyboard."""
+
 BAD_INPUT = 2
 """Exit code for input that cannot be read."""
 
 DAMAGED_INPUT = 1
 """Exit code of --strict for input that could be read in part."""
+
+CONTROLS = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x09\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
+"""What a name in a capture could do to a terminal, colours apart."""
 
 CAPTURE = click.Path(path_type=Path)
 
@@ -47,11 +57,34 @@ def refusals() -> Iterator[None]:
         yield
     except (CaptureError, FilterError, ValueError) as error:
         raise Refusal(str(error)) from error
-    except BrokenPipeError:
-        raise  # whoever reads our output has seen enough: click ends quietly
     except OSError as error:
-        name = "" if error.filename is None else f"{error.filename}: "
-        raise Refusal(f"{name}{error.strerror or error}") from error
+        raise _refusal(error) from error
+
+
+def _refusal(error: OSError) -> Exception:
+    if isinstance(error, BrokenPipeError):
+        return error  # whoever reads our output has seen enough: click ends quietly
+    name = "" if error.filename is None else f"{error.filename}: "
+    return Refusal(f"{name}{error.strerror or error}")
+
+
+class Commands(click.Group):
+    """Commands whose results may find no room, or no letters, on standard output."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except UnicodeEncodeError as error:
+            raise Refusal(f"standard output cannot show {error.object[error.start]!r}") from error
+        except OSError as error:
+            raise _refusal(error) from error
+
+
+def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is not a time")
+    return value
 
 
 def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,7 +106,8 @@ def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--reorder-window",
             "window_s",
-            type=click.FloatRange(min=0),
+            type=click.FloatRange(0, LONGEST_WINDOW_S),
+            callback=_finite,
             metavar="SECONDS",
             help="Put packets in time order within this window."
             " [default: 2 where a capture has several interfaces, else 0]",
@@ -95,7 +129,7 @@ def _read_options(
     )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="pathscope")
 def main() -> None:
     """Say what happened on every path and in every handover of a multihomed transport capture.
@@ -123,7 +157,7 @@ def main() -> None:
 @click.option(
     "--bin",
     "bin_ms",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, LONGEST_BIN_MS),
     default=100,
     show_default=True,
     metavar="MS",
@@ -263,6 +297,11 @@ def info_command(
 )
 @click.option("--output", "-o", type=CAPTURE, help="Write here instead of to standard output.")
 @click.option("--force", is_flag=True, help="Let --output overwrite.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 when the capture is damaged, after giving what could be read.",
+)
 @_reading_options
 def dissect_command(
     capture: Path,
@@ -270,6 +309,7 @@ def dissect_command(
     form: str,
     output: Path | None,
     force: bool,
+    strict: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
@@ -287,14 +327,40 @@ def dissect_command(
         raise click.UsageError("Parquet is not for a terminal: give --output, or redirect")
     schema = ledgers.schemas()[table]
     options = _read_options(expression, udp_ports, window_s)
+    damage: list[str] = []
     with refusals():
-        batches = dissect(capture, table, options)
+        batches = _up_to_damage(capture, table, options, damage)
         if output is None:
             write_table(batches, schema, chosen, sys.stdout.buffer)
-            return
-        with whole_file(output, force=force) as stream:
-            rows = write_table(batches, schema, chosen, stream)
-    click.echo(f"wrote {rows} rows to {output}", err=True)
+        else:
+            with whole_file(output, force=force) as stream:
+                rows = write_table(batches, schema, chosen, stream)
+            click.echo(f"wrote {rows} rows to {output}", err=True)
+    for what in damage:
+        click.echo(f"warning: the capture is damaged, the table goes up to there: {what}", err=True)
+    if damage and strict:
+        sys.exit(DAMAGED_INPUT)
+
+
+def _up_to_damage(
+    capture: Path, table: str, options: ReadOptions, damage: list[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield what could be read of a table, and note in `damage` why that is not all."""
+    if table != ledgers.STREAMED_TABLE:
+        ledger = read(capture, options)
+        yield from ledger.tables[table].to_batches()
+        if ledger.capture["damage"] is not None:
+            damage.append(ledger.capture["damage"])
+        return
+    begun = False
+    try:
+        for batch in dissect(capture, table, options):
+            begun = True
+            yield batch
+    except CaptureError as error:
+        if not begun:
+            raise  # no capture at all
+        damage.append(str(error))
 
 
 @main.command("tables")
@@ -353,9 +419,18 @@ def _progress(capture: Path) -> Iterator[Callable[[int, int | None], None] | Non
 def _print(content: RenderableType, *, blank_before: bool = False) -> None:
     from rich.console import Console
 
+    terminal = sys.stdout.isatty()
+    # No markup: a name in a capture may well have brackets.
     console = Console(
-        width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False
+        width=None if terminal else WIDTH_WITHOUT_TERMINAL,
+        highlight=False,
+        markup=False,
+        emoji=False,
     )
-    if blank_before:
-        console.print()
-    console.print(content)
+    with console.capture() as captured:
+        console.print(content)
+    text = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", captured.get())
+    if not terminal:
+        # Tables fill their lines with blanks, which nobody wants in a file.
+        text = "\n".join(line.rstrip() for line in text.split("\n"))
+    click.echo(("\n" if blank_before else "") + text, nl=False)

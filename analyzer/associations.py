@@ -8,7 +8,7 @@ from .asconf import exchanges, handoff_regions
 from .context import ENDS, contexts
 from .events import assign_events, comment_events
 from .findings import Analysed, find
-from .handover import describe_move
+from .handover import describe_move, find_cause
 from .labels import path_labels
 from .measure import NS_PER_S, Instant
 from .model import Association, CaptureResult, Endpoint, Excursion, Handover
@@ -57,11 +57,15 @@ def _association(context: Context) -> Association:
     timers: dict[End, dict[str, Timer]] = {}
     for end in ENDS:
         moves = find_moves(context, end)
-        chains = [m.expiries for m in moves if m.is_handover and m.expiries and not m.explicit]
-        timers[end] = infer_timers(context, end, [chain for chain in chains if len(chain) > 1])
-        for index, move in enumerate(moves):
-            earlier = [m for m in moves[:index] if m.is_handover]
-            described = describe_move(context, end, move, earlier, timers[end])
+        earlier = [[m for m in moves[:index] if m.is_handover] for index in range(len(moves))]
+        given_up_after = [
+            move.expiries
+            for move, before in zip(moves, earlier, strict=True)
+            if move.is_handover and find_cause(context, end, move, before).cause == "timeout"
+        ]
+        timers[end] = infer_timers(context, end, given_up_after)
+        for move, before in zip(moves, earlier, strict=True):
+            described = describe_move(context, end, move, before, timers[end])
             if isinstance(described, Handover):
                 handovers.append(described)
             else:
@@ -83,7 +87,7 @@ def _association(context: Context) -> Association:
         packets=row["packets"],
         duplicate_frames=row["duplicate_frames"],
         totals={end: association_totals(context, end) for end in ENDS},
-        paths=describe_paths(context, ordered),
+        paths=describe_paths(context, ordered, tuple(excursions)),
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from .measure import NS_PER_S
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..dissectors.ledger import Ledger, Row
+
+_FURTHEST_S = (2**63 - 1) // NS_PER_S
+"""Captures hold no later time."""
 
 _COMMENT = re.compile(r"^\s*pathscope:\s*link\s+(?P<what>down|up)\s+(?P<label>.+?)\s*$")
 
@@ -38,7 +41,7 @@ def parse_events(lines: Iterable[str], name: str) -> list[LinkEvent]:
         try:
             # Decimal: a float holds an epoch time to a few hundred nanoseconds only.
             event = json.loads(line, parse_float=Decimal)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{place}: expected a JSON object: {error}") from error
         if not isinstance(event, dict):
             raise ValueError(f"{place}: expected a JSON object, found {line.strip()[:40]!r}")
@@ -48,17 +51,24 @@ def parse_events(lines: Iterable[str], name: str) -> list[LinkEvent]:
 
 
 def _link_event(event: dict[str, Any], place: str) -> LinkEvent:
-    try:
-        ns = int(Decimal(event["t"]) * NS_PER_S)
-    except (KeyError, TypeError, InvalidOperation, ValueError, OverflowError) as error:
-        raise ValueError(
-            f'{place}: expected "t" in seconds since 1970, found {event.get("t")!r}'
-        ) from error
-    if event.get("note") not in ("down", "up"):
-        raise ValueError(f'{place}: expected "note": "down" or "up", found {event.get("note")!r}')
-    if not isinstance(event.get("link"), (int, str)):
-        raise ValueError(f'{place}: expected "link": number or label, found {event.get("link")!r}')
-    return LinkEvent(ns, event["note"] == "up", str(event["link"]), place)
+    t = event.get("t")
+    # Decimal is what a number with a point is read as; bool is an int in Python only.
+    number = isinstance(t, (int, Decimal)) and not isinstance(t, bool)
+    if not number or not -_FURTHEST_S <= t <= _FURTHEST_S:
+        raise ValueError(f'{place}: expected "t" in seconds since 1970, found {_shown(t)}')
+    note = event.get("note")
+    if note not in ("down", "up"):
+        raise ValueError(f'{place}: expected "note": "down" or "up", found {_shown(note)}')
+    link = event.get("link")
+    if not isinstance(link, (int, str)) or isinstance(link, bool):
+        raise ValueError(f'{place}: expected "link": number or label, found {_shown(link)}')
+    return LinkEvent(int(t * NS_PER_S), note == "up", str(link), place)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    return (repr(value) if isinstance(value, str) else str(value))[:40]
 
 
 def comment_events(ledger: Ledger) -> list[LinkEvent]:

@@ -10,7 +10,8 @@ from .context import other
 from .failure import link_failure, link_return
 from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
-from .timers import failover_s
+from .timers import failover_s, held_down
+from .vantage import captured_at
 
 if TYPE_CHECKING:
     from ..dissectors.ledger import Row
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from .moves import Move
 
 PROBE_FACTOR = 1.5
-"""A path in PF is probed by a HEARTBEAT within an RTO (RFC 7829 section 3.2): up to this many."""
+"""A path in PF is probed by a HEARTBEAT within an RTO (RFC 7829 section 3.2), which HEARTBEATs
+vary by half (RFC 9260 section 8.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,10 @@ def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -
             " ASCONF asked for it: the application changed its primary path",
             (alive,),
         )
-    return Reason(
-        "unknown",
-        f"no expiry, no ASCONF, and nothing heard on {context.labels[old]} afterwards",
-        (),
-    )
+    text = f"no expiry, no ASCONF, and {context.labels[old]} is not seen working right afterwards"
+    if captured_at(context) == other(sender):
+        text += "; time-outs can be told only from a capture at the sender"
+    return Reason("unknown", text, ())
 
 
 def _asked_for(row: Row) -> Reason:
@@ -141,7 +142,7 @@ def _timed_out(context: Context, sender: End, move: Move) -> Reason:
     count = len(move.expiries)
     label = context.labels[move.before["path"]]
     times = "once" if count == 1 else f"{count} times in a row"
-    if count == 1 or _is_probed_fast(context, sender, move):
+    if _is_probed_fast(context, sender, move):
         return Reason(
             "potentially-failed",
             f"T3-rtx of {label} expired {times}, which makes a path potentially failed (RFC 7829)",
@@ -151,18 +152,31 @@ def _timed_out(context: Context, sender: End, move: Move) -> Reason:
 
 
 def _is_probed_fast(context: Context, sender: End, move: Move) -> bool:
-    """Tell PF from INACTIVE: in PF, HEARTBEATs follow the RTO, not HB.Interval + RTO."""
+    """Tell PF from INACTIVE: in PF, HEARTBEATs follow the RTO, not HB.Interval + RTO.
+
+    The RTO doubles at an expiry of T3-rtx or of a HEARTBEAT's timer (RFC 9260 sections 6.3.3 and
+    8.3), unless expiries in a row show that RTO.Max holds it. A path that was left at its first
+    expiry counts as PF, the default of RFC 7829, unless the HEARTBEATs deny it.
+    """
     last = move.expiries[-1]
-    if last["elapsed_ns"] is None:
-        return False
+    rto_ns = last["elapsed_ns"]
+    if rto_ns is None:
+        return len(move.expiries) == 1
+    growth = 1 if len(move.expiries) > 1 and held_down(move.expiries[-2], last) else 2
     beats = [
         row["time_ns"]
         for row in context.sent(context.heartbeats, sender, move.before["path"])
         if row["time_ns"] >= last["time_ns"]
     ]
     instants = [last["time_ns"], *beats[:2]]
-    gaps = [later - start for start, later in pairwise(instants)]
-    return len(gaps) == 2 and all(gap <= PROBE_FACTOR * last["elapsed_ns"] for gap in gaps)
+    fast = []
+    for start, later in pairwise(instants):
+        rto_ns *= growth
+        fast.append(later - start <= PROBE_FACTOR * rto_ns)
+    if len(move.expiries) > 1:
+        return len(fast) == 2 and all(fast)
+    watched_ns = context.row["end_ns"] - last["time_ns"]
+    return all(fast) if fast else watched_ns <= PROBE_FACTOR * growth * rto_ns
 
 
 def _confirmation(
@@ -178,13 +192,21 @@ def _confirmation(
 
 
 def _alive_after(context: Context, sender: End, path: int, since_ns: int) -> int | None:
-    """Return a frame that shows the path working: an answered HEARTBEAT, a SACK for its DATA."""
-    for row in context.sent(context.heartbeats, sender, path):
-        if row["ack_ns"] is not None and row["time_ns"] > since_ns:
-            return int(row["ack_frame"])
+    """Return a frame that shows the path working: a SACK for its DATA, an answered HEARTBEAT.
+
+    A HEARTBEAT of either end that stays unanswered before that shows that the path was gone
+    meanwhile; then there is no such frame.
+    """
     for row in context.sent(context.runs, sender, path):
-        if row["last_sack_ns"] is not None and row["last_sack_ns"] > since_ns:
+        if row["first_ns"] < since_ns < (row["last_sack_ns"] or since_ns):
             return int(row["last_sack_frame"])
+    for row in context.heartbeats:
+        if row["path"] != path or row["time_ns"] <= since_ns:
+            continue
+        if row["ack_ns"] is None:
+            return None
+        if row["sender"] == sender:
+            return int(row["ack_frame"])
     return None
 
 
@@ -207,7 +229,9 @@ def _instants(context: Context, sender: End, move: Move, reason: Reason) -> dict
         "t_first_timeout": first_timeout,
         "t_decision": _decision(context, move, reason),
         "t_first_new": Instant.seen(after["first_ns"], after["first_frame"]),
-        "t_first_arrival": Instant.absent("needs a capture at the receiver"),
+        "t_first_arrival": Instant.seen(after["first_ns"], after["first_frame"])
+        if captured_at(context) == other(sender)
+        else Instant.absent("needs a capture at the receiver"),
         "t_first_ack": _instant(
             after, "first_ack", "no SACK covers the first DATA on the new path"
         ),
@@ -281,9 +305,9 @@ def _metrics(
         "data_interruption_s": elapsed_s(
             instants["t_last_data_old"],
             interrupted,
-            note=None
-            if arrival.ns is not None
-            else "to the sending of the first DATA, not its arrival",
+            note="to the sending of the first DATA, not its arrival"
+            if arrival.ns is None
+            else "from the arrival of the last DATA on the old path, not its sending",
         ),
         "delivery_gap_s": _delivery_gap(context, sender, move, instants),
         "link_failure_recovery_s": elapsed_s(fail, first_new),

@@ -30,7 +30,10 @@ class LabelRule:
         network, separator, name = text.partition("=")
         if not separator or not name:
             raise ValueError(f"{text!r}: expected NETWORK=NAME, such as 10.0.1.0/24=wlan")
-        return cls(ip_network(network, strict=False), name)
+        try:
+            return cls(ip_network(network, strict=False), name)
+        except ValueError as error:
+            raise ValueError(f"{text!r}: expected NETWORK=NAME: {error}") from error
 
 
 def path_labels(ledger: Ledger, rules: tuple[LabelRule, ...]) -> dict[tuple[int, int], str]:

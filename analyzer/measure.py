@@ -45,16 +45,6 @@ class Instant:
         """Make an instant that this capture cannot give."""
         return cls(reason=reason)
 
-    @property
-    def earliest_ns(self) -> int | None:
-        """Lower bound, or the instant itself."""
-        return self.ns if self.low_ns is None else self.low_ns
-
-    @property
-    def latest_ns(self) -> int | None:
-        """Upper bound, or the instant itself."""
-        return self.ns if self.high_ns is None else self.high_ns
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -95,6 +85,10 @@ def elapsed_s(start: Instant, end: Instant, note: str | None = None) -> Measure:
     value = seconds(end.ns - start.ns)
     if basis != "inferred":
         return Measure(value, basis, note=note)
-    low_ns = (end.earliest_ns or end.ns) - (start.latest_ns or start.ns)
-    high_ns = (end.latest_ns or end.ns) - (start.earliest_ns or start.ns)
+    low_ns = _first(end.low_ns, end.ns) - _first(start.high_ns, start.ns)
+    high_ns = _first(end.high_ns, end.ns) - _first(start.low_ns, start.ns)
     return Measure(value, basis, seconds(low_ns), seconds(high_ns), note=note)
+
+
+def _first(bound_ns: int | None, ns: int) -> int:
+    return ns if bound_ns is None else bound_ns

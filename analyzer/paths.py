@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from ..dissectors.ledger import Row
     from .bins import Totals
     from .context import Context
-    from .model import End, Handover
+    from .model import End, Excursion, Handover
 
 RETRANSMISSION_CAUSES = ("t3", "fast", "after_failover", "unknown")
 
 
-def describe_paths(context: Context, handovers: tuple[Handover, ...]) -> tuple[Path, ...]:
+def describe_paths(
+    context: Context, handovers: tuple[Handover, ...], excursions: tuple[Excursion, ...]
+) -> tuple[Path, ...]:
     """Describe every path of an association."""
     return tuple(
         Path(
@@ -31,7 +33,7 @@ def describe_paths(context: Context, handovers: tuple[Handover, ...]) -> tuple[P
             directions={
                 end: Direction(
                     metrics=_metrics(context, end, row["path"], handovers),
-                    states=path_states(context, end, row["path"], handovers),
+                    states=path_states(context, end, row["path"], handovers, excursions),
                     heartbeats=_heartbeats(context, end, row["path"]),
                 )
                 for end in ENDS

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .measure import Instant
 from .model import State
 
 if TYPE_CHECKING:
     from .context import Context
-    from .model import End, Handover
+    from .model import Cause, End, Excursion, Handover
+
+_STATE_AFTER: dict[Cause, Literal["PF", "INACTIVE"]] = {
+    "timeout": "INACTIVE",
+    "potentially-failed": "PF",
+}
 
 
 def path_states(
-    context: Context, sender: End, path: int, handovers: tuple[Handover, ...]
+    context: Context,
+    sender: End,
+    path: int,
+    handovers: tuple[Handover, ...],
+    excursions: tuple[Excursion, ...],
 ) -> tuple[State, ...]:
     """Return a path's states as its sender must see them, in time order.
 
     The path that carried the handshake is ACTIVE from its end. Another is UNCONFIRMED until a
     HEARTBEAT on it is answered (RFC 9260 section 5.4). A handover that time-outs led to makes
-    the old path INACTIVE (section 8.2) or PF (RFC 7829); the next answered HEARTBEAT makes it
-    ACTIVE again (section 8.3).
+    the old path INACTIVE (section 8.2) or PF (RFC 7829), and so does an excursion; the next
+    answered HEARTBEAT makes it ACTIVE again (section 8.3).
     """
     states = [_first_state(context, sender, path)]
-    changes = [*_failures(sender, path, handovers), *_answers(context, sender, path)]
+    changes = [
+        *_failures(sender, path, handovers),
+        *_brief_failures(context, sender, path, excursions),
+        *_answers(context, sender, path),
+    ]
     for state in sorted(changes, key=lambda state: state.at.ns or 0):
         if state.state != states[-1].state and (state.at.ns or 0) >= (states[0].at.ns or 0):
             states.append(state)
@@ -43,17 +56,36 @@ def _first_state(context: Context, sender: End, path: int) -> State:
     return State("UNCONFIRMED", at, "first packet on it in a capture without the handshake")
 
 
+def _brief_failures(
+    context: Context, sender: End, path: int, excursions: tuple[Excursion, ...]
+) -> list[State]:
+    states = []
+    for excursion in excursions:
+        if (excursion.sender, excursion.from_path) != (sender, path):
+            continue
+        if excursion.cause not in _STATE_AFTER or excursion.start.ns is None:
+            continue
+        expiries = [
+            row
+            for row in context.sent(context.timeouts, sender, path)
+            if row["time_ns"] <= excursion.start.ns
+        ]
+        at = Instant.seen(expiries[-1]["time_ns"], expiries[-1]["frame"])
+        states.append(State(_STATE_AFTER[excursion.cause], at, excursion.cause_text))
+    return states
+
+
 def _failures(sender: End, path: int, handovers: tuple[Handover, ...]) -> list[State]:
     return [
         State(
-            "INACTIVE" if handover.cause == "timeout" else "PF",
+            _STATE_AFTER[handover.cause],
             handover.instants["t_decision"],
             handover.cause_text,
         )
         for handover in handovers
         if handover.sender == sender
         and handover.from_path == path
-        and handover.cause in ("timeout", "potentially-failed")
+        and handover.cause in _STATE_AFTER
     ]
 
 

@@ -108,7 +108,7 @@ def _rto(context: Context, sender: End, expiries: list[Row]) -> dict[str, Timer]
         for earlier, later in pairwise(expiries)
         if later["path"] == earlier["path"]
         and later["consecutive"] == earlier["consecutive"] + 1
-        and later["elapsed_ns"] < DOUBLING * earlier["elapsed_ns"]
+        and held_down(earlier, later)
     ]
     if held:
         ceiling = seconds(min(held))
@@ -119,6 +119,13 @@ def _rto(context: Context, sender: End, expiries: list[Row]) -> dict[str, Timer]
             "expiries in a row did not double, so RTO.Max held them down",
         )
     return timers
+
+
+def held_down(earlier: Row, later: Row) -> bool:
+    """Tell whether RTO.Max kept the RTO from doubling between two expiries in a row."""
+    if earlier["elapsed_ns"] is None or later["elapsed_ns"] is None:
+        return False
+    return bool(later["elapsed_ns"] < DOUBLING * earlier["elapsed_ns"])
 
 
 def _calculated_rto_s(context: Context, sender: End) -> float | None:
@@ -164,11 +171,12 @@ def _heartbeat_interval(context: Context, sender: End, rto: Timer | None) -> Tim
     near = [gap for gap in gaps if gap < MISSED * period]
     rto_s = 0.0 if rto is None or rto.measure.value is None else float(rto.measure.value)
     known = rto is not None
-    low, high = max(0.0, min(near) - 1.5 * rto_s), max(near) - 0.5 * rto_s
+    low = max(0.0, min(near) - 1.5 * rto_s) if known else 0.0
+    high = max(0.0, max(near) - 0.5 * rto_s)
     text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart; " + (
         f"less the RTO of {rto_s:g} s" if known else "RTO + HB.Interval, as the RTO is not known"
     )
-    value = max(0.0, round(period - rto_s, 3))
+    value = min(max(low, round(period - rto_s, 3)), high)
     return Timer(Measure(value, "inferred", low, high), len(gaps), tuple(frames), text)
 
 

@@ -6,6 +6,7 @@ looks wrong. Times are seconds since the capture's first frame.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -14,12 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ..analyzer.context import ENDS
-from .units import bits_per_second, duration, ratio
+from .units import bits_per_second, duration, file_name, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from ..analyzer.measure import Instant, Measure
     from ..analyzer.model import Association, CaptureResult, End, Handover, Path
@@ -69,7 +70,7 @@ def report(capture: CaptureResult) -> Group:
 def _head(capture: CaptureResult) -> Text:
     facts = capture.capture
     frames = facts["frames"]
-    text = Text(capture.path, style="bold")
+    text = Text(file_name(capture.path), style="bold")
     compressed = f", {facts['compression']}" if facts["compression"] else ""
     text.append(f"\n{facts['format']}{compressed}: {frames['read']} frames", style="not bold")
     if facts["start_ns"] is not None:
@@ -108,7 +109,7 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
         where = "between the ends" if place == "between" else f"at {place}"
         head.append(f"; captured {where}", style="not bold")
     parts: list[RenderableType] = [head]
-    parts.append(_section("Paths", _paths(association)))
+    parts.append(_section("Paths", _Paths(association)))
     parts.append(_section("Where new DATA went", _timeline(association, start_ns)))
     parts += [
         _section(_handover_title(handover, number, association), _handover(handover, start_ns))
@@ -138,37 +139,49 @@ def _grid(*columns: str, right: tuple[str, ...] = ()) -> Table:
     return table
 
 
-def _paths(association: Association) -> Table:
-    numbers = ("packets", "DATA", "again", "ratio", "goodput", "RTT p50", "p95", "HB", "lost")
-    table = _grid("path", "addresses", "sender", *numbers, right=numbers)
-    for path in association.paths:
-        for end in ENDS:
-            table.add_row(*_path_row(path, end))
-    return table
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """The table of paths; two tables where the terminal is too narrow for one."""
+
+    association: Association
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        whole = self._table(("addresses", *VOLUMES, *TIMES))
+        if whole.__rich_measure__(console, options.update(width=1000)).maximum <= options.max_width:
+            yield whole
+            return
+        yield self._table(("addresses", *VOLUMES))
+        yield ""
+        yield self._table(TIMES)
+
+    def _table(self, names: tuple[str, ...]) -> Table:
+        table = _grid("path", "sender", *names, right=VOLUMES + TIMES)
+        for path in self.association.paths:
+            for end in ENDS:
+                row = _path_row(path, end)
+                table.add_row(path.label if end == "a" else "", end, *(row[name] for name in names))
+        return table
 
 
-def _path_row(path: Path, end: End) -> list[str]:
+VOLUMES = ("packets", "DATA", "again", "ratio")
+TIMES = ("goodput", "RTT p50", "p95", "HB", "lost")
+
+
+def _path_row(path: Path, end: End) -> dict[str, str]:
     metrics = path.directions[end].metrics
     beats = path.directions[end].heartbeats
-    first = end == "a"
-
-    def count(name: str) -> str:
-        return _number(metrics.get(name))
-
-    return [
-        path.label if first else "",
-        (path.a_address if first else path.b_address),
-        end,
-        count("packets"),
-        count("data_chunks"),
-        count("retransmitted_chunks"),
-        _shown(metrics.get("retransmission_ratio"), ratio),
-        _shown(metrics.get("goodput_bps"), bits_per_second),
-        _shown(metrics.get("rtt_p50_ns"), lambda ns: duration(ns / 1e9)),
-        _shown(metrics.get("rtt_p95_ns"), lambda ns: duration(ns / 1e9)),
-        _number(beats["sent"]),
-        _number(beats["unanswered"]),
-    ]
+    return {
+        "addresses": path.a_address if end == "a" else path.b_address,
+        "packets": _number(metrics.get("packets")),
+        "DATA": _number(metrics.get("data_chunks")),
+        "again": _number(metrics.get("retransmitted_chunks")),
+        "ratio": _shown(metrics.get("retransmission_ratio"), ratio),
+        "goodput": _shown(metrics.get("goodput_bps"), bits_per_second),
+        "RTT p50": _shown(metrics.get("rtt_p50_ns"), lambda ns: duration(ns / 1e9)),
+        "p95": _shown(metrics.get("rtt_p95_ns"), lambda ns: duration(ns / 1e9)),
+        "HB": _number(beats["sent"]),
+        "lost": _number(beats["unanswered"]),
+    }
 
 
 def _timeline(association: Association, start_ns: int) -> RenderableType:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from .units import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     )
 
 SCHEMA = "pathscope.result/1"
+
+NO_EVIDENCE = {
+    "rto_s": "no expiry of T3-rtx whose start is in the capture",
+    "rto_min_s": "no expiry of T3-rtx came later than SRTT + 4 RTTVAR explains",
+    "rto_max_s": "no two expiries of T3-rtx in a row that failed to double",
+    "path_max_retrans": "no path was given up after expiries of T3-rtx in a row",
+    "hb_interval_s": "fewer than two pairs of HEARTBEATs on idle paths",
+}
+"""Every timer setting, with the reason why it is absent when it was not inferred."""
 
 
 def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
@@ -45,7 +55,7 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
 
 
 def _capture(capture: CaptureResult) -> dict[str, Any]:
-    return {"path": capture.path, **capture.capture}
+    return {"path": file_name(capture.path), **capture.capture}
 
 
 def _association(association: Association, capture: int) -> dict[str, Any]:
@@ -98,7 +108,10 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             for region in association.handoff_regions
         ],
         "timers": {
-            end: {name: _timer(timer) for name, timer in association.timers[end].items()}
+            end: {
+                name: _timer(association.timers[end].get(name), reason)
+                for name, reason in NO_EVIDENCE.items()
+            }
             for end in ENDS
         },
         "findings": [
@@ -172,7 +185,9 @@ def _excursion(excursion: Excursion) -> dict[str, Any]:
     }
 
 
-def _timer(timer: Timer) -> dict[str, Any]:
+def _timer(timer: Timer | None, reason: str) -> dict[str, Any]:
+    if timer is None:
+        return {"value": None, "reason": reason}
     return {
         **_measure(timer.measure),
         "evidence_count": timer.evidence_count,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -22,17 +23,28 @@ FORMATS: tuple[Format, ...] = ("csv", "json", "parquet")
 def whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that appears under its name only when all of it has been written.
 
+    A device or a pipe is written to as it is.
+
     Raises
     ------
     FileExistsError
         When it exists and `force` is not given.
+    IsADirectoryError
+        When it is a folder.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        with _named(path), path.open("wb") as stream:
+            yield stream
+        return
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists; --force overwrites it")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with _named(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with _named(path), os.fdopen(handle, "wb") as stream:
             yield stream
         umask = os.umask(0)
         os.umask(umask)
@@ -40,6 +52,16 @@ def whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors name the file that the user asked for, not one that stands in for it."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
         raise
 
 

@@ -8,6 +8,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from .units import file_name
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -20,7 +22,7 @@ def overview(ledger: Ledger) -> Group:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for name, value in _facts(ledger):
         table.add_row(Text(name, style="dim"), value)
-    parts: list[RenderableType] = [Text(ledger.path, style="bold"), table]
+    parts: list[RenderableType] = [Text(file_name(ledger.path), style="bold"), table]
     if facts["interfaces"]:
         parts += ["", _interfaces(facts["interfaces"])]
     associations = ledger.rows("associations")

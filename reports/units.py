@@ -1,4 +1,4 @@
-"""Base units to text for people: seconds, bits per second, ratios."""
+"""To text for people: seconds, bits per second, ratios, file names."""
 
 from __future__ import annotations
 
@@ -40,3 +40,12 @@ def ratio(value: float) -> str:
     '0.99 %'
     """
     return f"{value * 100:.2f} %"
+
+
+def file_name(path: str) -> str:
+    r"""Return a path that can be printed: bytes that are not UTF-8 become U+FFFD.
+
+    >>> ascii(file_name("caf\udce9.pcap"))
+    "'caf\\ufffd.pcap'"
+    """
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -26,6 +26,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pathscope.dissectors import ledger
 from pathscope.dissectors._core import CaptureError
+from reading import Row, chunk_rows
 
 CAPTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 RECORDS = ethernet_records(5)
@@ -178,7 +179,7 @@ def test_pcapng_packet_of_an_undeclared_interface(path: Path) -> None:
     )
 
 
-def problems(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def problems(path: Path) -> tuple[dict[str, Any], list[Row]]:
     found = ledger.read(path)
     assert conserved(found.capture)
     assert found.capture["damage"] is None
@@ -208,7 +209,7 @@ def test_chunk_with_an_impossible_length(path: Path, bad: bytes, needed: int) ->
     assert (problem["layer"], problem["kind"], problem["frame"]) == ("chunk", "malformed", 1)
     assert problem["offset"] == IP_TO_SCTP + len(good)
     assert problem["needed"] == needed
-    rows = [row for batch in ledger.chunks(path) for row in batch.to_pylist()]
+    rows = chunk_rows(path)
     # What stands before it is read, and nothing is guessed after it.
     assert [(row["chunk_name"], row["offset"]) for row in rows] == [("COOKIE ACK", 12)]
 
@@ -221,7 +222,7 @@ def test_chunk_too_short_for_its_fields(path: Path, name: str) -> None:
     frames, found = problems(path)
     assert frames["partial"] == 1
     assert {problem["kind"] for problem in found} == {"malformed"}
-    rows = [row for batch in ledger.chunks(path) for row in batch.to_pylist()]
+    rows = chunk_rows(path)
     # A chunk's length is all that is needed to find the next one.
     assert [row["chunk_type"] for row in rows] == [kind, 11]
 
@@ -241,7 +242,7 @@ def test_cut_by_the_capture_is_truncated_not_malformed(path: Path) -> None:
     path.write_bytes(pcap(records, link_type=RAW))
     _, found = problems(path)
     assert {problem["kind"] for problem in found} <= {"truncated"}
-    rows = [row for batch in ledger.chunks(path) for row in batch.to_pylist()]
+    rows = chunk_rows(path)
     assert {row["truncated"] for row in rows} == {True}
     # The length on the wire still says how much was sent.
     assert {row["user_bytes"] for row in rows if row["tsn"] is not None} == {100}

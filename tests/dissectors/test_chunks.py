@@ -7,18 +7,16 @@ import zlib
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conformance import tshark
 from conformance.tshark import CHUNK_FIELDS
 from crafting import LINK, START_NS, V4, V6, Record, chunk, data, pcap, sctp, tlv
 from pathscope.dissectors import ledger
+from reading import Row, chunk_column, chunk_rows
 from scapy.layers import sctp as s
 from scapy.layers.inet import IP
 from scapy.packet import Packet, Raw
-
-Row = dict[str, Any]
 
 ADDRESSES = {5: "10.0.1.9", 6: "2001:db8:1::9"}
 V4_ADDRESS = s.SCTPChunkParamIPv4Addr(addr=ADDRESSES[5])
@@ -285,8 +283,8 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
 
 
 def rows_by_frame(path: Path) -> dict[int, list[Row]]:
-    rows = [row for batch in ledger.chunks(path) for row in batch.to_pylist()]
-    return {frame: list(group) for frame, group in groupby(rows, key=lambda row: row["frame"])}
+    groups = groupby(chunk_rows(path), key=lambda row: row["frame"])
+    return {frame: list(group) for frame, group in groups}
 
 
 def check(row: Row, case: Case) -> None:
@@ -376,7 +374,7 @@ def test_checksums_are_judged(tmp_path: Path) -> None:
     records.append(Record(START_NS, cut[:-1], wire_length=len(cut)))
     path = tmp_path / "checksums.pcap"
     path.write_bytes(pcap(records))
-    told = [row["checksum"] for batch in ledger.chunks(path) for row in batch.to_pylist()]
+    told = chunk_column(path, "checksum")
     assert told == ["valid", "zero", "adler32", "bad", "unchecked"]
     (association,) = ledger.read(path).rows("associations")
     names = ("zero_checksums", "adler32_checksums", "bad_checksums", "truncated_packets")

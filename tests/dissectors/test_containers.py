@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import oracle
 import pyarrow as pa
@@ -27,20 +27,13 @@ from crafting import (
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pathscope.dissectors import ledger
+from reading import chunk_column, chunk_rows
 from scapy.layers.l2 import Ether
 from scapy.utils import PcapNgWriter, PcapWriter
 
 RECORDS = ethernet_records(5)
 TSNS = [1, 2, 3, 4, 5]
 TIMES = [record.time_ns for record in RECORDS]
-
-
-def rows(path: Path, options: ledger.ReadOptions | None = None) -> list[dict[str, Any]]:
-    return [row for batch in ledger.chunks(path, options) for row in batch.to_pylist()]
-
-
-def column(path: Path, name: str, options: ledger.ReadOptions | None = None) -> list[Any]:
-    return [row[name] for row in rows(path, options)]
 
 
 @pytest.fixture
@@ -54,9 +47,9 @@ def test_pcap(path: Path, order: Order, nanosecond: bool) -> None:
     unit = 1 if nanosecond else 1000
     records = [Record(START_NS + n * 7_777_777, r.data) for n, r in enumerate(RECORDS)]
     path.write_bytes(pcap(records, order=order, nanosecond=nanosecond))
-    assert column(path, "tsn") == TSNS
-    assert column(path, "time_ns") == [r.time_ns // unit * unit for r in records]
-    assert column(path, "time_ns") == oracle.times_ns(path)
+    assert chunk_column(path, "tsn") == TSNS
+    assert chunk_column(path, "time_ns") == [r.time_ns // unit * unit for r in records]
+    assert chunk_column(path, "time_ns") == oracle.times_ns(path)
     facts = ledger.read(path).capture
     words = ("nanosecond" if nanosecond else "microsecond", "little" if order == "<" else "big")
     assert facts["format"] == "pcap ({}, {}-endian)".format(*words)
@@ -75,8 +68,8 @@ def test_pcap_by_scapy(path: Path, endianness: str, nano: bool) -> None:
             packet = Ether(record.data)
             packet.time = record.time_ns / SECOND
             writer.write(packet)
-    assert column(path, "tsn") == TSNS
-    assert column(path, "time_ns") == oracle.times_ns(path)
+    assert chunk_column(path, "tsn") == TSNS
+    assert chunk_column(path, "time_ns") == oracle.times_ns(path)
 
 
 def test_pcapng_by_scapy(path: Path) -> None:
@@ -86,8 +79,8 @@ def test_pcapng_by_scapy(path: Path) -> None:
             packet.time = record.time_ns / SECOND
             packet.comments = [f"pathscope: at {record.time_ns}".encode()]
             writer.write(packet)
-    assert column(path, "tsn") == TSNS
-    assert column(path, "time_ns") == oracle.times_ns(path)
+    assert chunk_column(path, "tsn") == TSNS
+    assert chunk_column(path, "time_ns") == oracle.times_ns(path)
     found = ledger.read(path)
     assert found.capture["format"] == "pcapng"
     said = [(row["frame"], row["text"]) for row in found.rows("comments")]
@@ -119,7 +112,7 @@ def test_pcapng_clocks(
     for record, time in zip(RECORDS, units, strict=True):
         file.packet(record, time)
     path.write_bytes(file.bytes())
-    times = column(path, "time_ns")
+    times = chunk_column(path, "time_ns")
     assert times == [time * SECOND // units_per_s + shift for time in units]
     assert times == oracle.times_ns(path)
 
@@ -132,9 +125,9 @@ def test_pcapng_sections_and_interfaces(path: Path) -> None:
     first.packet(Record(0, RECORDS[1].data, interface=1), RECORDS[1].time_ns // 1000)
     second = Pcapng(">").section().interface("tun0", link_type=RAW).packet(Record(TIMES[2], raw))
     path.write_bytes(first.bytes() + second.bytes())
-    assert column(path, "tsn") == [1, 2, 3]
-    assert column(path, "interface") == ["wlan0", "wwan0", "tun0"]
-    assert column(path, "time_ns") == TIMES[:3] == oracle.times_ns(path)
+    assert chunk_column(path, "tsn") == [1, 2, 3]
+    assert chunk_column(path, "interface") == ["wlan0", "wwan0", "tun0"]
+    assert chunk_column(path, "time_ns") == TIMES[:3] == oracle.times_ns(path)
     names = ("section", "number", "name", "link_type", "time_unit", "packets")
     told = [tuple(one[name] for name in names) for one in ledger.read(path).capture["interfaces"]]
     assert told == [
@@ -151,7 +144,7 @@ def test_pcapng_other_blocks_are_passed_over(path: Path) -> None:
     dropped = file.option(5, (3).to_bytes(8, "little")) + file.option(0, b"")
     file.packet(RECORDS[1]).block(0x7777, bytes(64)).block(5, bytes(12) + dropped)
     path.write_bytes(file.bytes())
-    assert column(path, "tsn") == [1, 2]
+    assert chunk_column(path, "tsn") == [1, 2]
     facts = ledger.read(path).capture
     assert facts["dropped_by_capture"] == 3
     assert facts["frames"]["read"] == len(oracle.times_ns(path)) == 2
@@ -175,8 +168,8 @@ def test_compressed(path: Path, container: str, codec: str) -> None:
     half = len(raw) // 2
     for whole in (packed(raw, codec), packed(raw[:half], codec) + packed(raw[half:], codec)):
         path.write_bytes(whole)
-        assert column(path, "tsn") == TSNS
-        assert column(path, "time_ns") == TIMES
+        assert chunk_column(path, "tsn") == TSNS
+        assert chunk_column(path, "time_ns") == TIMES
         facts = ledger.read(path).capture
         assert (facts["compression"], facts["damage"]) == (codec, None)
         assert facts["format"].startswith(container)
@@ -207,7 +200,7 @@ def two_interfaces(records: list[Record]) -> bytes:
 def test_interfaces_are_put_in_time_order_like_mergecap_does(path: Path, tmp_path: Path) -> None:
     records = interleaved()
     path.write_bytes(two_interfaces(records))
-    assert column(path, "tsn") == list(range(1, len(records) + 1))
+    assert chunk_column(path, "tsn") == list(range(1, len(records) + 1))
     parts = []
     for interface in (0, 1):
         part = tmp_path / f"{interface}.pcap"
@@ -215,7 +208,7 @@ def test_interfaces_are_put_in_time_order_like_mergecap_does(path: Path, tmp_pat
         parts.append(str(part))
     merged = tmp_path / "merged.pcapng"
     subprocess.run(["mergecap", "-w", str(merged), *parts], check=True)
-    assert column(path, "time_ns") == oracle.times_ns(merged) == sorted(oracle.times_ns(path))
+    assert chunk_column(path, "time_ns") == oracle.times_ns(merged) == sorted(oracle.times_ns(path))
     facts = ledger.read(path).capture
     assert facts["late_frames"] == 0
     # Those of the second interface that the file has after later ones of the first.
@@ -225,7 +218,7 @@ def test_interfaces_are_put_in_time_order_like_mergecap_does(path: Path, tmp_pat
 def test_frames_keep_their_numbers_in_the_file(path: Path) -> None:
     records = interleaved()
     path.write_bytes(two_interfaces(records))
-    tsn_of = {r["frame"]: r["tsn"] for r in rows(path)}
+    tsn_of = {r["frame"]: r["tsn"] for r in chunk_rows(path)}
     told = oracle.fields(path, ("frame.number", "sctp.data_tsn_raw"))
     assert tsn_of == {int(f["frame.number"][0]): int(f["sctp.data_tsn_raw"][0]) for f in told}
 
@@ -234,7 +227,7 @@ def test_without_a_window_late_frames_are_counted(path: Path) -> None:
     records = interleaved()
     path.write_bytes(two_interfaces(records))
     options = ledger.ReadOptions(reorder_window_ns=0)
-    assert column(path, "frame", options) == list(range(1, len(records) + 1))
+    assert chunk_column(path, "frame", options) == list(range(1, len(records) + 1))
     facts = ledger.read(path, options).capture
     times = [record.time_ns for record in records]
     newest = list(itertools.accumulate(times, max))
@@ -258,7 +251,7 @@ def test_delays_within_the_window_never_show(path: Path, delays: list[int], step
     times = [START_NS + n * step_ns - delay for n, delay in enumerate(delays)]
     path.write_bytes(pcap(Record(time, DATA) for time in times))
     options = ledger.ReadOptions(reorder_window_ns=WINDOW_NS)
-    told = [(row["time_ns"], row["frame"]) for row in rows(path, options)]
+    told = [(row["time_ns"], row["frame"]) for row in chunk_rows(path, options)]
     assert told == sorted((time, n + 1) for n, time in enumerate(times))
     facts = ledger.read(path, options).capture
     assert facts["late_frames"] == 0
@@ -267,9 +260,21 @@ def test_delays_within_the_window_never_show(path: Path, delays: list[int], step
     )
 
 
-def test_progress_reaches_the_end(path: Path) -> None:
-    path.write_bytes(WRITTEN["pcap"])
+def test_a_pipe_is_read_like_a_file(path: Path, tmp_path: Path) -> None:
+    path.write_bytes(WRITTEN["pcapng"])
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", str(path), str(pipe)]) as writer:
+        found = ledger.read(pipe)
+    assert writer.returncode == 0
+    assert found.capture["frames"]["dissected"] == len(RECORDS)
+
+
+def test_progress_tells_bytes_of_the_file(path: Path) -> None:
+    """It is asked for between steps, so a capture of more than one is needed."""
+    path.write_bytes(pcap([RECORDS[0]] * (ledger.STEP_RECORDS + 1)))
     seen: list[tuple[int, int | None]] = []
     ledger.read(path, progress=lambda done, whole: seen.append((done, whole)))
     size = path.stat().st_size
-    assert all(0 <= done <= size and whole == size for done, whole in seen)
+    assert seen
+    assert all(0 < done <= size and whole == size for done, whole in seen)

@@ -9,6 +9,7 @@ import pytest
 from crafting import IPV6, LINK, RAW, START_NS, V4, V6, Pcapng, Record, data
 from pathscope.dissectors import ledger
 from pathscope.dissectors._core import FilterError
+from reading import chunk_column
 
 CAPTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 FAILOVER = CAPTURES / "failover-v6" / "client.pcapng"
@@ -41,11 +42,7 @@ def test_filter_keeps_what_tshark_keeps(capture: Path, expression: str, display:
     assert frames["read"] - frames["skipped"].get(EXCLUDED, 0) == len(kept) > 0
     if display.startswith("sctp"):
         # tshark's list is in file order, the ledger's in time order.
-        rows = [
-            row["frame"]
-            for batch in ledger.chunks(capture, ledger.ReadOptions(filter=expression))
-            for row in batch.to_pylist()
-        ]
+        rows = chunk_column(capture, "frame", ledger.ReadOptions(filter=expression))
         assert set(rows) == {int(frame["frame.number"][0]) for frame in kept}
         assert facts["sctp_packets"] == len(kept)
 
@@ -56,8 +53,7 @@ def test_what_is_excluded_leaves_no_trace() -> None:
 
 
 def tsns(path: Path, expression: str) -> list[int]:
-    options = ledger.ReadOptions(filter=expression)
-    return [row["tsn"] for batch in ledger.chunks(path, options) for row in batch.to_pylist()]
+    return chunk_column(path, "tsn", ledger.ReadOptions(filter=expression))
 
 
 @pytest.fixture

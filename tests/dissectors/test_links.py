@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conformance import tshark
@@ -32,6 +31,7 @@ from crafting import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pathscope.dissectors import ledger
+from reading import Row, chunk_rows
 from scapy.layers import inet6 as v6
 from scapy.layers.inet import IP, UDP, IPOption_NOP, IPOption_Router_Alert, fragment
 from scapy.layers.inet6 import fragment6
@@ -119,7 +119,7 @@ TSN_OF = {name: number + 1 for number, name in enumerate(CASES)}
 
 @dataclass(frozen=True)
 class Read:
-    ours: dict[int, list[dict[str, Any]]]
+    ours: dict[int, list[Row]]
     tshark: dict[int, tshark.Packet]
 
 
@@ -134,14 +134,12 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
         # Far enough apart that none can be taken for a copy of another.
         file.packet(Record(START_NS + number, case.frame(TSN_OF[name]), interface=number))
     path.write_bytes(file.bytes())
-    return Read(by_frame(rows(path)), {packet.frame: packet for packet in tshark.packets(path)})
+    return Read(
+        by_frame(chunk_rows(path)), {packet.frame: packet for packet in tshark.packets(path)}
+    )
 
 
-def rows(path: Path, options: ledger.ReadOptions | None = None) -> list[dict[str, Any]]:
-    return [row for batch in ledger.chunks(path, options) for row in batch.to_pylist()]
-
-
-def by_frame(found: list[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+def by_frame(found: list[Row]) -> dict[int, list[Row]]:
     return {frame: list(group) for frame, group in groupby(found, key=lambda row: row["frame"])}
 
 
@@ -176,9 +174,9 @@ def test_udp_ports_are_an_option(tmp_path: Path) -> None:
     path.write_bytes(pcap([Record(START_NS, frame)], link_type=RAW))
     assert ledger.read(path).capture["frames"]["skipped"] == {"not SCTP": 1}
     for port in (5000, 5001):
-        assert len(rows(path, ledger.ReadOptions(udp_ports=(port,)))) == 1
+        assert len(chunk_rows(path, ledger.ReadOptions(udp_ports=(port,)))) == 1
     # The option replaces the registered port.
-    assert rows(path, ledger.ReadOptions(udp_ports=(9899,))) == []
+    assert chunk_rows(path, ledger.ReadOptions(udp_ports=(9899,))) == []
 
 
 @pytest.mark.parametrize(
@@ -223,7 +221,7 @@ def test_fragments_in_any_order_make_a_packet(tmp_path: Path, fragments: list[by
         path.write_bytes(
             pcap((Record(START_NS + n, one) for n, one in enumerate(shuffled)), link_type=RAW)
         )
-        (row,) = rows(path)
+        (row,) = chunk_rows(path)
         assert (row["frame"], row["tsn"], row["user_bytes"]) == (len(shuffled), 7, MANY_BYTES)
         assert row["checksum"] == "valid"
         frames = ledger.read(path).capture["frames"]
@@ -240,7 +238,7 @@ def test_fragments_are_what_tshark_makes_of_them(tmp_path: Path, fragments: list
         pcap((Record(START_NS + n, one) for n, one in enumerate(reversed_)), link_type=RAW)
     )
     (packet,) = tshark.packets(path)
-    (row,) = rows(path)
+    (row,) = chunk_rows(path)
     assert packet.frame == row["frame"]
     assert {field: row[field] for field in packet.chunks[0]} == packet.chunks[0]
 
@@ -262,5 +260,5 @@ def test_fragmented_udp_encapsulation(tmp_path: Path) -> None:
     path.write_bytes(
         pcap((Record(START_NS, one) for one in fragments_of(whole, 600)), link_type=RAW)
     )
-    (row,) = rows(path)
+    (row,) = chunk_rows(path)
     assert (row["tsn"], row["user_bytes"], row["checksum"]) == (7, MANY_BYTES, "valid")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from crafting import RAW, START_NS, V4, Record, data, pcap
 from pathscope.dissectors import _core, ledger
 
 CAPTURES = Path(__file__).parents[2] / "fixtures" / "captures"
@@ -63,6 +64,16 @@ def test_ledger_has_every_table_but_the_streamed_one(found: ledger.Ledger) -> No
 def test_chunk_batches_have_their_schema() -> None:
     (batch,) = ledger.chunks(FAILOVER)
     assert batch.schema.equals(ledger.schemas()[ledger.STREAMED_TABLE], check_metadata=True)
+
+
+def test_chunks_come_in_batches_and_one_at_least(tmp_path: Path) -> None:
+    path = tmp_path / "batches.pcap"
+    frame = bytes(V4 / data(1))
+    for count in (0, 70_000):
+        path.write_bytes(pcap([Record(START_NS, frame)] * count, link_type=RAW))
+        rows = [batch.num_rows for batch in ledger.chunks(path)]
+        assert sum(rows) == count
+        assert len(rows) == (2 if count else 1)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -11,7 +11,12 @@ create_exception!(
     PyException,
     "A capture that cannot be read; the message names file, offset, what was expected and what was found."
 );
-create_exception!(pathscope, FilterError, PyException, "A capture filter that libpcap does not take.");
+create_exception!(
+    pathscope,
+    FilterError,
+    PyException,
+    "A capture filter that libpcap does not take."
+);
 
 pub fn to_python(error: Error) -> PyErr {
     let message = error.to_string();

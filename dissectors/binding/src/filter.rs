@@ -12,6 +12,8 @@ use pathscope_wire::pass::Filter;
 const LIBRARIES: [&str; 3] = ["libpcap.so.1", "libpcap.so.0.8", "libpcap.dylib"];
 /// pcap's own ceiling; it only matters to filters that look at the snap length.
 const SNAP_LENGTH: c_int = 262_144;
+/// What libpcap says of `ip` on a link that carries IPv6 only.
+const REJECTS_ALL: &str = "expression rejects all packets";
 /// PCAP_NETMASK_UNKNOWN: `ip broadcast` is refused rather than guessed.
 const NETMASK_UNKNOWN: c_uint = 0xffff_ffff;
 
@@ -38,8 +40,7 @@ type libc_time = std::ffi::c_long;
 type OpenDead = unsafe extern "C" fn(c_int, c_int) -> *mut c_void;
 type Compile =
     unsafe extern "C" fn(*mut c_void, *mut Program, *const c_char, c_int, c_uint) -> c_int;
-type OfflineFilter =
-    unsafe extern "C" fn(*const Program, *const PacketHeader, *const u8) -> c_int;
+type OfflineFilter = unsafe extern "C" fn(*const Program, *const PacketHeader, *const u8) -> c_int;
 type FreeCode = unsafe extern "C" fn(*mut Program);
 type GetError = unsafe extern "C" fn(*mut c_void) -> *const c_char;
 type Close = unsafe extern "C" fn(*mut c_void);
@@ -97,7 +98,8 @@ struct Compiled {
 unsafe impl Send for Compiled {}
 
 impl Compiled {
-    fn new(pcap: Arc<Pcap>, expression: &CStr, link_type: u16) -> Result<Compiled> {
+    /// None when the expression cannot be true for any packet of the link type.
+    fn new(pcap: Arc<Pcap>, expression: &CStr, link_type: u16) -> Result<Option<Compiled>> {
         let mut program = Program { length: 0, instructions: std::ptr::null_mut() };
         // SAFETY: the handle is checked before use and closed once; `program` outlives the calls;
         // the error text is copied before the handle is closed.
@@ -118,10 +120,11 @@ impl Compiled {
                 .then(|| CStr::from_ptr((pcap.get_error)(handle)).to_string_lossy().into_owned());
             (pcap.close)(handle);
             match message {
+                None => Ok(Some(Compiled { program, pcap })),
+                Some(message) if message == REJECTS_ALL => Ok(None),
                 Some(message) => {
                     Err(Error::Filter(format!("{}: {message}", expression.to_string_lossy())))
                 }
-                None => Ok(Compiled { program, pcap }),
             }
         }
     }
@@ -174,6 +177,6 @@ pub fn compile(expression: &str) -> Result<Filter> {
                 entry.insert(Compiled::new(pcap.clone(), &text, link_type)?)
             }
         };
-        Ok(filter.accepts(data, wire_length))
+        Ok(filter.as_ref().is_some_and(|filter| filter.accepts(data, wire_length)))
     }))
 }

@@ -27,9 +27,8 @@ struct Pass {
 impl Pass {
     fn with<T>(&self, work: impl FnOnce(&mut WirePass) -> PyResult<T>) -> PyResult<T> {
         let mut guard = self.pass.lock().unwrap_or_else(PoisonError::into_inner);
-        let pass = guard
-            .as_mut()
-            .ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
+        let pass =
+            guard.as_mut().ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
         work(pass)
     }
 }
@@ -39,6 +38,7 @@ impl Pass {
     #[new]
     #[pyo3(signature = (path, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false))]
     fn new(
+        py: Python<'_>,
         path: PathBuf,
         bin_ns: i64,
         udp_ports: Option<Vec<u16>>,
@@ -60,7 +60,8 @@ impl Pass {
             filter: filter.map(filter::compile).transpose().map_err(to_python)?,
             chunks,
         };
-        let pass = WirePass::open(&path, options).map_err(to_python)?;
+        // Opening reads the header: on a pipe, another thread of this process may be writing it.
+        let pass = py.detach(|| WirePass::open(&path, options)).map_err(to_python)?;
         Ok(Pass { pass: Mutex::new(Some(pass)) })
     }
 
@@ -116,7 +117,11 @@ fn compression_name(compression: Compression) -> Option<&'static str> {
 }
 
 /// The facts of a capture that are not a table.
-fn facts<'py>(py: Python<'py>, capture: &Capture, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+fn facts<'py>(
+    py: Python<'py>,
+    capture: &Capture,
+    summary: &Summary,
+) -> PyResult<Bound<'py, PyDict>> {
     let frames = PyDict::new(py);
     frames.set_item("read", summary.frames.read)?;
     frames.set_item("dissected", summary.frames.dissected)?;

@@ -37,7 +37,16 @@ fn drain(capture: &mut Capture) -> (Vec<Kept>, Option<Error>) {
     let mut kept = Vec::new();
     loop {
         match capture.next() {
-            Ok(Some(Record { frame, offset, time_ns, interface, wire_length, data, comments, .. })) => {
+            Ok(Some(Record {
+                frame,
+                offset,
+                time_ns,
+                interface,
+                wire_length,
+                data,
+                comments,
+                ..
+            })) => {
                 let data = data.to_vec();
                 kept.push(Kept { frame, offset, time_ns, interface, wire_length, data, comments });
             }

@@ -49,7 +49,13 @@ pub struct Association {
 
 impl Association {
     /// `ports` are those of a and b; the row's other facts follow as they are seen.
-    pub fn new(number: u32, ports: [u16; 2], bin_ns: i64, seen: &Seen<'_>, ledger: &mut Ledger) -> Self {
+    pub fn new(
+        number: u32,
+        ports: [u16; 2],
+        bin_ns: i64,
+        seen: &Seen<'_>,
+        ledger: &mut Ledger,
+    ) -> Self {
         ledger.associations.push(AssociationRow {
             association: number,
             a_port: ports[0],
@@ -210,7 +216,13 @@ impl Association {
     }
 
     /// One chunk of a packet that [`Association::packet`] placed.
-    pub fn chunk(&mut self, chunk: &Chunk<'_>, at: &Place, seen: &Seen<'_>, ledger: &mut Ledger) -> Outcome {
+    pub fn chunk(
+        &mut self,
+        chunk: &Chunk<'_>,
+        at: &Place,
+        seen: &Seen<'_>,
+        ledger: &mut Ledger,
+    ) -> Outcome {
         let mut outcome = Outcome::default();
         let result = match chunk.kind {
             chunk::DATA | chunk::I_DATA => chunk.data().map(|data| {
@@ -234,15 +246,15 @@ impl Association {
                     });
                 }
             }),
-            chunk::HEARTBEAT => chunk
-                .heartbeat_info()
-                .map(|info| self.heartbeats.sent(info, at, ledger)),
+            chunk::HEARTBEAT => {
+                chunk.heartbeat_info().map(|info| self.heartbeats.sent(info, at, ledger))
+            }
             chunk::HEARTBEAT_ACK => chunk
                 .heartbeat_info()
                 .map(|info| self.heartbeats.answered(info, at, &mut self.paths, ledger)),
-            chunk::ASCONF => chunk
-                .asconf()
-                .map(|asconf| self.asconf(&asconf, at, seen, ledger, &mut outcome)),
+            chunk::ASCONF => {
+                chunk.asconf().map(|asconf| self.asconf(&asconf, at, seen, ledger, &mut outcome))
+            }
             chunk::ASCONF_ACK => chunk.asconf_ack().map(|ack| {
                 let settled = self.reconfigurations.answered(&ack, at, ledger);
                 self.apply(at, settled, ledger);

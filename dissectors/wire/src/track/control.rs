@@ -63,7 +63,11 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
             let init = chunk.init()?;
             format!(
                 "tag {:#010x}, {} out and {} in streams, window {} bytes, first TSN {}",
-                init.tag, init.outbound_streams, init.inbound_streams, init.a_rwnd, init.initial_tsn
+                init.tag,
+                init.outbound_streams,
+                init.inbound_streams,
+                init.a_rwnd,
+                init.initial_tsn
             )
         }
         chunk::ABORT | chunk::ERROR => {
@@ -97,10 +101,9 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
         chunk::FORWARD_TSN | chunk::I_FORWARD_TSN => {
             format!("new cumulative TSN {}", chunk.forward_tsn()?.new_cumulative_tsn)
         }
-        chunk::COOKIE_ECHO
-        | chunk::COOKIE_ACK
-        | chunk::SHUTDOWN_ACK
-        | chunk::SHUTDOWN_COMPLETE => String::new(),
+        chunk::COOKIE_ECHO | chunk::COOKIE_ACK | chunk::SHUTDOWN_ACK | chunk::SHUTDOWN_COMPLETE => {
+            String::new()
+        }
         _ => return Ok(()),
     };
     ledger.control.push(ControlRow {

@@ -28,6 +28,8 @@ use path::Place;
 const LINGER_NS: i64 = 60_000_000_000;
 /// Open associations with the same ports that an unknown tag is compared with.
 const CANDIDATES: usize = 64;
+/// Most tags that lead to one association: two, and those of INIT ACKs that were not taken up.
+const KEYS: usize = 64;
 
 /// One end of an association: A sent INIT, or was seen first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ pub enum Located {
     At(usize, Place),
     /// A copy of an earlier frame: counted, and otherwise left out.
     Copy(Option<(usize, End)>),
-    /// Beyond a limit on paths.
+    /// The association has too many paths for this packet to be placed.
     Nowhere,
 }
 
@@ -332,7 +334,12 @@ impl Tracker {
             source_port: association.ports[sender as usize],
             destination_port: association.ports[end as usize],
         };
-        association.keys.push(key);
+        if !association.keys.contains(&key) {
+            if association.keys.len() >= KEYS {
+                return;
+            }
+            association.keys.push(key);
+        }
         self.routes.insert(key, Route { association: index, sender });
     }
 

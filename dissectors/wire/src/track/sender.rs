@@ -365,7 +365,8 @@ impl Sender {
     ) -> &'static str {
         let sent = &self.sent[index];
         let way = &mut paths[sent.last_path as usize].ways[self.end as usize];
-        let age_at_expiry_ns = way.t3_expired_ns.map(|expired| expired.saturating_sub(sent.last_ns));
+        let age_at_expiry_ns =
+            way.t3_expired_ns.map(|expired| expired.saturating_sub(sent.last_ns));
         if age_at_expiry_ns.is_some_and(|age_ns| age_ns > SAME_BURST_NS) {
             return "t3";
         }
@@ -381,7 +382,11 @@ impl Sender {
         let elapsed_ns = started.map(|m| at.moment.time_ns.saturating_sub(m.time_ns));
         let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);
         if elapsed_ns.unwrap_or(waited_ns) < least_ns {
-            return if age_at_expiry_ns.is_some_and(|age_ns| age_ns >= 0) { "t3" } else { "unknown" };
+            return if age_at_expiry_ns.is_some_and(|age_ns| age_ns >= 0) {
+                "t3"
+            } else {
+                "unknown"
+            };
         }
         way.t3_expired_ns = Some(at.moment.time_ns);
         way.t3_started = None;
@@ -483,13 +488,7 @@ impl Sender {
         newest
     }
 
-    fn end_stall(
-        &self,
-        before: Option<u64>,
-        cumulative: u64,
-        at: &Place,
-        ledger: &mut Ledger,
-    ) {
+    fn end_stall(&self, before: Option<u64>, cumulative: u64, at: &Place, ledger: &mut Ledger) {
         if let (Some(start), Some(before)) = (self.waiting, before)
             && at.moment.time_ns.saturating_sub(start.time_ns) >= STALL_NS
         {
@@ -508,7 +507,10 @@ impl Sender {
 
     /// Acknowledges what lies in the blocks. Blocks must rise; others are left
     /// out, so that a hostile SACK costs no more than one walk over `sent`.
-    #[expect(clippy::too_many_arguments, reason = "one SACK's context, split so that each part is readable")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one SACK's context, split so that each part is readable"
+    )]
     fn gaps(
         &mut self,
         cumulative: u64,

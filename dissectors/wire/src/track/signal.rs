@@ -40,13 +40,7 @@ impl Heartbeats {
         });
     }
 
-    pub fn answered(
-        &mut self,
-        info: &[u8],
-        at: &Place,
-        paths: &mut [Path],
-        ledger: &mut Ledger,
-    ) {
+    pub fn answered(&mut self, info: &[u8], at: &Place, paths: &mut [Path], ledger: &mut Ledger) {
         let key = self.hasher.hash_one(info);
         let asker = at.sender.other();
         let pending = &mut self.pending[asker as usize];
@@ -146,7 +140,8 @@ impl Reconfigurations {
             let row = &mut ledger.asconf[row];
             row.ack_ns = Some(at.moment.time_ns);
             row.ack_frame = Some(at.moment.frame);
-            let response = ack.responses.clone().flatten().find(|r| r.correlation == row.correlation);
+            let response =
+                ack.responses.clone().flatten().find(|r| r.correlation == row.correlation);
             row.outcome = match response {
                 Some(response) if response.kind == param::ERROR_CAUSE_INDICATION => {
                     row.cause = response.cause;

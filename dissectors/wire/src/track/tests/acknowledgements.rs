@@ -213,3 +213,16 @@ fn the_table_of_round_trip_times() {
     // Of 20 and 40 around 30: the root of (10^2 + 10^2) / (2 - 1).
     assert!((row.sd_ns - 200_f64.sqrt() * 1e6).abs() < 1.0);
 }
+
+/// The two lists of an NR-SACK each begin at the cumulative TSN.
+#[test]
+fn an_nr_sack_acknowledges_with_both_lists() {
+    let ledger = established(
+        "
+      100  a1 -> b1  I-DATA 1-6
+      150  a1 <- b1  NR-SACK 0 gaps=5-5 kept=2-3
+      160  a1 <- b1  NR-SACK 0 gaps=5-6 kept=2-3",
+    );
+    assert_eq!(acked(&ledger), (4, 400));
+    assert_eq!(ledger.runs[0].chunks, 6);
+}

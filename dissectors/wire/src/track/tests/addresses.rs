@@ -66,7 +66,8 @@ fn a_deleted_address_leaves_with_the_acknowledgement() {
       200  a2 -> b1  ASCONF 2 primary=a2 delete=a1
       250  a2 <- b1  ASCONF-ACK 2",
     );
-    let expected = [("add", "success", None), ("set-primary", "success", None), ("delete", "success", None)];
+    let expected =
+        [("add", "success", None), ("set-primary", "success", None), ("delete", "success", None)];
     assert_eq!(outcomes(&ledger), expected);
     assert_eq!(known(&ledger)[0], entry("a", "a1", "init", Some(250)));
     assert_eq!(known(&ledger)[2], entry("a", "a2", "asconf-add", None));
@@ -129,8 +130,12 @@ fn silence_means_success_before_an_error_and_failure_after_it() {
       100  a1 -> b1  ASCONF 1 add=a2 delete=a9 add=a3 add=a4
       150  a1 <- b1  ASCONF-ACK 1 error=2:161 ok=4",
     );
-    let expected =
-        [("add", "success", None), ("delete", "error", Some(161)), ("add", "error", None), ("add", "success", None)];
+    let expected = [
+        ("add", "success", None),
+        ("delete", "error", Some(161)),
+        ("add", "error", None),
+        ("add", "success", None),
+    ];
     assert_eq!(outcomes(&ledger), expected);
     let added: Vec<_> = known(&ledger).into_iter().skip(2).map(|row| row.1).collect();
     assert_eq!(added, [address("a2").to_string(), address("a4").to_string()]);

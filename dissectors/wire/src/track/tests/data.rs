@@ -19,7 +19,10 @@ fn a_tsn_is_new_once() {
     let expected = [(2, 2, 1, Some(0), Some(ms(100))), (2, 3, 0, Some(1), Some(ms(1200)))];
     assert_eq!(rows, expected);
     let first = &ledger.retransmissions[1];
-    assert_eq!((first.first_ns, first.first_frame, first.first_path), (Some(ms(100)), Some(5), Some(0)));
+    assert_eq!(
+        (first.first_ns, first.first_frame, first.first_path),
+        (Some(ms(100)), Some(5), Some(0))
+    );
     assert_eq!((first.user_bytes, first.time_ns, first.frame), (200, ms(3400), 7));
     assert_eq!(ledger.runs[0].chunks, 3);
 }
@@ -57,8 +60,11 @@ fn tsns_wrap() {
      1350  a1 <- b1  SACK 2 dups=0
      1400  a1 -> b1  DATA 3",
     );
-    let rows: Vec<_> =
-        ledger.retransmissions.iter().map(|row| (row.tsn, row.transmission, row.spurious)).collect();
+    let rows: Vec<_> = ledger
+        .retransmissions
+        .iter()
+        .map(|row| (row.tsn, row.transmission, row.spurious))
+        .collect();
     assert_eq!(rows, [(4_294_967_295, 2, None), (0, 2, Some("duplicate-tsn"))]);
     let acked: u64 = ledger.intervals.iter().map(|bin| bin.acked_chunks).sum();
     assert_eq!(acked, 5);
@@ -114,7 +120,8 @@ fn flight_is_what_is_not_acknowledged() {
         "99  a1 <- b1  SACK 4 dups=2",
     ] {
         scene.play(line);
-        let second = if scene.tracker.ledger.paths.len() > 1 { scene.flight_bytes(End::A, 1) } else { 0 };
+        let second =
+            if scene.tracker.ledger.paths.len() > 1 { scene.flight_bytes(End::A, 1) } else { 0 };
         flights.push((scene.flight_bytes(End::A, 0), second));
     }
     assert_eq!(flights, [(400, 0), (200, 0), (100, 100), (100, 100), (100, 0), (100, 0), (0, 0)]);

@@ -130,3 +130,20 @@ fn an_ended_association_is_forgotten_after_a_minute() {
     let ledger = scene.tracker.finish();
     assert_eq!(ledger.associations[0].end, "abort");
 }
+
+/// The forgotten association must not take the tags of its successor with it.
+#[test]
+fn a_successor_keeps_the_tags_it_shares() {
+    let ledger = established(
+        "
+     1000  a1 -> b1  ABORT
+     1100  a1 -> b1  INIT
+     1110  a1 <- b1  INIT-ACK
+     1120  a1 -> b1  COOKIE-ECHO
+     1130  a1 <- b1  COOKIE-ACK
+    62000  a1 <- b1  DATA 1
+    62010  a1 -> b1  SACK 1",
+    );
+    let packets: Vec<_> = ledger.associations.iter().map(|row| row.packets).collect();
+    assert_eq!(packets, [5, 6]);
+}

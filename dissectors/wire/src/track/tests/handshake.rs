@@ -19,8 +19,7 @@ fn four_packets_make_an_association() {
     assert!(row.seen_handshake);
     assert_eq!((row.end, row.packets, row.restart_of), ("open", 4, None));
     let chunks: Vec<_> = ledger.control.iter().map(|row| (row.sender, row.chunk)).collect();
-    let expected =
-        [("a", "INIT"), ("b", "INIT ACK"), ("a", "COOKIE ECHO"), ("b", "COOKIE ACK")];
+    let expected = [("a", "INIT"), ("b", "INIT ACK"), ("a", "COOKIE ECHO"), ("b", "COOKIE ACK")];
     assert_eq!(chunks, expected);
     assert_eq!((ledger.runs.len(), ledger.retransmissions.len()), (1, 0));
 }
@@ -115,7 +114,10 @@ fn a_restart_ends_the_old_association_and_begins_a_new_one() {
     );
     let [old, new] = &ledger.associations[..] else { panic!("{:?}", ledger.associations) };
     assert_eq!((old.end, old.end_ns, old.restart_of), ("restart", ms(100), None));
-    assert_eq!((new.end, new.restart_of, new.a_tag, new.b_tag), ("open", Some(0), Some(11), Some(21)));
+    assert_eq!(
+        (new.end, new.restart_of, new.a_tag, new.b_tag),
+        ("open", Some(0), Some(11), Some(21))
+    );
     assert_eq!(ledger.retransmissions, []);
 }
 
@@ -158,4 +160,52 @@ fn ports_keep_associations_apart() {
     let ledger = scene.tracker.finish();
     let ends: Vec<_> = ledger.associations.iter().map(|row| (row.a_port, row.end)).collect();
     assert_eq!(ends, [(1001, "open"), (1002, "open")]);
+}
+
+/// Each answer brings a tag; one that floods the tap with answers must not fill the memory.
+#[test]
+fn tags_of_an_association_are_bounded() {
+    let mut scene = super::script::Scene::new();
+    scene.play("0  a1 -> b1  INIT");
+    for tag in 100..400 {
+        scene.play(&format!("{tag}  a1 <- b1  INIT-ACK tag={tag}"));
+    }
+    assert_eq!(scene.tracker.ledger.associations.len(), 1);
+    assert_eq!(scene.tracker.routes.len(), super::super::KEYS);
+}
+
+/// There was nothing to restart: the first attempt never came up.
+#[test]
+fn a_second_attempt_is_no_restart() {
+    let ledger = play(
+        "
+        0  a1 -> b1  INIT tag=9
+     5000  a1 -> b1  INIT tag=10
+     5010  a1 <- b1  INIT-ACK tag=20
+     5020  a1 -> b1  COOKIE-ECHO
+     5030  a1 <- b1  COOKIE-ACK",
+    );
+    let rows: Vec<_> = ledger.associations.iter().map(|row| (row.end, row.restart_of)).collect();
+    assert_eq!(rows, [("no-answer", None), ("open", None)]);
+}
+
+/// Clients that choose their ports alike differ by address.
+#[test]
+fn another_client_with_the_same_port_is_no_restart() {
+    let by_the_client = "
+      100  a5 -> b1  INIT tag=11
+      110  a5 <- b1  INIT-ACK tag=21
+      120  a5 -> b1  COOKIE-ECHO
+      130  a5 <- b1  COOKIE-ACK";
+    let by_the_server = "
+      100  a5 <- b1  INIT tag=21
+      110  a5 -> b1  INIT-ACK tag=11
+      120  a5 <- b1  COOKIE-ECHO
+      130  a5 -> b1  COOKIE-ACK";
+    for ladder in [by_the_client, by_the_server] {
+        let ledger = established(ladder);
+        let rows: Vec<_> =
+            ledger.associations.iter().map(|row| (row.end, row.restart_of)).collect();
+        assert_eq!(rows, [("open", None), ("open", None)]);
+    }
 }

@@ -117,3 +117,14 @@ fn a_retransmission_from_before_the_capture() {
     assert_eq!((row.tsn, row.transmission, row.cause, row.first_ns), (698, 0, "unknown", None));
     assert_eq!(ledger.runs[0].chunks, 1);
 }
+
+/// A receiver is never far behind its sender, so an old TSN is another association's.
+#[test]
+fn a_sack_from_far_below_joins_nothing() {
+    let ledger = play(
+        "
+        0  a1 -> b1  DATA 7000-7003
+       10  a2 <- b2  SACK 6000",
+    );
+    assert_eq!(ledger.associations.len(), 2);
+}

@@ -83,7 +83,8 @@ impl Model {
 }
 
 fn envelope(time_ns: i64, sender: End, path: u8) -> Envelope {
-    let ends = ["1", "2", "3"].map(|number| (address(&format!("a{number}")), address(&format!("b{number}"))));
+    let ends = ["1", "2", "3"]
+        .map(|number| (address(&format!("a{number}")), address(&format!("b{number}"))));
     let (a, b) = ends[usize::from(path)];
     match sender {
         End::A => Envelope { time_ns, sender, source: a, destination: b, tag: 20, ip_id: None },
@@ -214,7 +215,9 @@ proptest! {
 }
 
 fn hostile_kinds() -> impl Strategy<Value = u8> {
-    prop::sample::select(vec![0_u8, 0, 0, 3, 3, 1, 2, 4, 5, 6, 7, 8, 10, 11, 14, 16, 64, 128, 192, 193, 194])
+    prop::sample::select(vec![
+        0_u8, 0, 0, 3, 3, 1, 2, 4, 5, 6, 7, 8, 10, 11, 14, 16, 64, 128, 192, 193, 194,
+    ])
 }
 
 /// Words that are small, huge or near the wrap, where TSNs, tags and lengths stand.
@@ -226,5 +229,6 @@ fn hostile_values() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(1 << 31),
         2 => (1..5_u32, 1..9_u32).prop_map(|(start, end)| start << 16 | end),
     ];
-    prop::collection::vec(word, 0..8).prop_map(|words| words.iter().flat_map(|word| word.to_be_bytes()).collect())
+    prop::collection::vec(word, 0..8)
+        .prop_map(|words| words.iter().flat_map(|word| word.to_be_bytes()).collect())
 }

@@ -78,7 +78,10 @@ fn a_handover_with_its_instants() {
     let [old, new] = &ledger.runs[..] else { panic!("{:?}", ledger.runs) };
     // TSN 2 was delivered by the other path and TSN 3 may have been by its second
     // transmission, but TSN 4 was sent once, here.
-    assert_eq!((old.last_ok_tsn, old.last_ok_ns, old.last_ok_frame), (Some(4), Some(ms(200)), Some(7)));
+    assert_eq!(
+        (old.last_ok_tsn, old.last_ok_ns, old.last_ok_frame),
+        (Some(4), Some(ms(200)), Some(7))
+    );
     assert_eq!((old.last_sack_ns, old.last_sack_frame), (Some(ms(1450)), Some(13)));
     assert_eq!((old.first_ack_ns, old.first_ack_frame), (Some(ms(150)), Some(6)));
     assert_eq!((new.previous_heard_ns, new.previous_heard_frame), (Some(ms(150)), Some(6)));
@@ -130,4 +133,19 @@ fn a_retransmitted_chunk_is_no_evidence_of_delivery() {
     );
     assert_eq!(ledger.runs[0].last_ok_ns, None);
     assert_eq!(ledger.runs[0].first_ack_ns, Some(ms(1250)));
+}
+
+/// A gap block may come before the cumulative TSN: the evidence is of the chunk sent last.
+#[test]
+fn the_latest_delivered_chunk_is_the_evidence() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1
+      120  a1 -> b1  DATA 2
+      150  a1 <- b1  SACK 0 gaps=2-2
+      160  a1 <- b1  SACK 2",
+    );
+    let run = &ledger.runs[0];
+    assert_eq!((run.last_ok_tsn, run.last_ok_ns), (Some(2), Some(ms(120))));
+    assert_eq!((run.last_sack_ns, run.first_ack_ns), (Some(ms(150)), Some(ms(150))));
 }

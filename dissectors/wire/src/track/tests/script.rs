@@ -129,7 +129,8 @@ impl Scene {
             }
         }
         let tags = self.tags;
-        let chunks: Vec<_> = specs.iter().flat_map(|spec| spec.chunks(tags[sender as usize])).collect();
+        let chunks: Vec<_> =
+            specs.iter().flat_map(|spec| spec.chunks(tags[sender as usize])).collect();
         self.send(envelope, &chunks);
     }
 
@@ -190,13 +191,37 @@ pub(super) fn data(tsn: u32, bytes: usize) -> Vec<u8> {
     chunk(DATA, 3, &[&tsn.to_be_bytes()[..], &[0; 8], &vec![0; bytes]].concat())
 }
 
+/// With a window of 64 KiB.
 pub(super) fn sack(cumulative_tsn: u32, gaps: &[(u16, u16)], duplicates: &[u32]) -> Vec<u8> {
+    sack_with_window(cumulative_tsn, 65_536, gaps, duplicates)
+}
+
+fn sack_with_window(
+    cumulative_tsn: u32,
+    a_rwnd: u32,
+    gaps: &[(u16, u16)],
+    duplicates: &[u32],
+) -> Vec<u8> {
     let counts = [gaps.len() as u16, duplicates.len() as u16];
-    let mut value = [cumulative_tsn, 65_536].map(u32::to_be_bytes).concat();
+    let mut value = [cumulative_tsn, a_rwnd].map(u32::to_be_bytes).concat();
     value.extend(counts.map(u16::to_be_bytes).concat());
     value.extend(gaps.iter().flat_map(|&(start, end)| [start, end]).flat_map(u16::to_be_bytes));
     value.extend(duplicates.iter().flat_map(|tsn| tsn.to_be_bytes()));
     chunk(SACK, 0, &value)
+}
+
+/// RFC 8260 section 2.1.
+fn i_data(tsn: u32, bytes: usize) -> Vec<u8> {
+    chunk(I_DATA, 3, &[&tsn.to_be_bytes()[..], &[0; 12], &vec![0; bytes]].concat())
+}
+
+/// draft-natarajan-tsvwg-sctp-nrsack section 4: `kept` are the blocks never reneged on.
+fn nr_sack(cumulative_tsn: u32, gaps: &[(u16, u16)], kept: &[(u16, u16)]) -> Vec<u8> {
+    let mut value = [cumulative_tsn, 65_536].map(u32::to_be_bytes).concat();
+    value.extend([gaps.len() as u16, kept.len() as u16, 0, 0].map(u16::to_be_bytes).concat());
+    let blocks = gaps.iter().chain(kept).flat_map(|&(start, end)| [start, end]);
+    value.extend(blocks.flat_map(u16::to_be_bytes));
+    chunk(NR_SACK, 0, &value)
 }
 
 fn address_param(address: Address) -> Vec<u8> {
@@ -235,8 +260,8 @@ impl<'a> Spec<'a> {
     fn chunks(&self, own_tag: u32) -> Vec<Vec<u8>> {
         let plain = |kind| chunk(kind, 0, &[]);
         vec![match self.name() {
-            "DATA" => return self.data(),
-            "SACK" => self.sack(),
+            "DATA" | "I-DATA" => return self.data(),
+            "SACK" | "NR-SACK" => self.sack(),
             "INIT" => chunk(INIT, 0, &self.init(own_tag)),
             "INIT-ACK" => chunk(INIT_ACK, 0, &self.init(own_tag)),
             "COOKIE-ECHO" => chunk(COOKIE_ECHO, 0, &[1; 8]),
@@ -258,16 +283,27 @@ impl<'a> Spec<'a> {
         let bytes = self.number("bytes").unwrap_or(100) as usize;
         let (first, last) = self.0[1].split_once('-').unwrap_or((self.0[1], self.0[1]));
         let tsns = first.parse().unwrap()..=last.parse().unwrap();
-        tsns.map(|tsn: u32| data(tsn, bytes)).collect()
+        let build = if self.name() == "DATA" { data } else { i_data };
+        tsns.map(|tsn: u32| build(tsn, bytes)).collect()
     }
 
-    fn sack(&self) -> Vec<u8> {
+    fn blocks(&self, key: &str) -> Vec<(u16, u16)> {
         let block = |text: &str| {
             let (start, end) = text.split_once('-').unwrap();
             (start.parse().unwrap(), end.parse().unwrap())
         };
-        let gaps: Vec<_> = self.all("gaps").into_iter().map(block).collect();
-        sack(self.subject(), &gaps, &self.numbers("dups"))
+        self.all(key).into_iter().map(block).collect()
+    }
+
+    fn sack(&self) -> Vec<u8> {
+        let (gaps, duplicates) = (self.blocks("gaps"), self.numbers("dups"));
+        match self.name() {
+            "SACK" => {
+                let a_rwnd = self.number("rwnd").unwrap_or(65_536);
+                sack_with_window(self.subject(), a_rwnd, &gaps, &duplicates)
+            }
+            _ => nr_sack(self.subject(), &gaps, &self.blocks("kept")),
+        }
     }
 
     fn init(&self, tag: u32) -> Vec<u8> {

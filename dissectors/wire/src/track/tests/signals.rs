@@ -13,7 +13,8 @@ fn a_heartbeat_finds_its_answer_by_its_info() {
       130  a2 <- b2  HEARTBEAT-ACK 2
       140  a1 <- b1  HEARTBEAT-ACK 1",
     );
-    let rows: Vec<_> = ledger.heartbeats.iter().map(|row| (row.path, row.rtt_ns, row.ack_path)).collect();
+    let rows: Vec<_> =
+        ledger.heartbeats.iter().map(|row| (row.path, row.rtt_ns, row.ack_path)).collect();
     assert_eq!(rows, [(0, Some(ms(40)), Some(0)), (1, Some(ms(29)), Some(1)), (1, None, None)]);
     assert_eq!(ledger.heartbeats[0].ack_frame, Some(9));
 }
@@ -140,10 +141,44 @@ fn flight_and_window_of_a_bin() {
         "
       110  a1 -> b1  DATA 1-2 bytes=500
       120  a1 -> b1  DATA 3 bytes=500
-      130  a1 <- b1  SACK 3
+      130  a1 <- b1  SACK 3 rwnd=9000
+      131  a1 <- b1  SACK 3 rwnd=7000
+      132  a1 <- b1  SACK 3 rwnd=8000
       140  a1 -> b1  DATA 4 bytes=500",
     );
-    let of = |sender| ledger.intervals.iter().find(|bin| bin.sender == sender && bin.start_ns == ms(100));
+    let of = |sender| {
+        ledger.intervals.iter().find(|bin| bin.sender == sender && bin.start_ns == ms(100))
+    };
     assert_eq!(of("a").unwrap().flight_max_bytes, 1500);
-    assert_eq!(of("b").unwrap().a_rwnd_min_bytes, Some(65_536));
+    assert_eq!(of("b").unwrap().a_rwnd_min_bytes, Some(7000));
+}
+
+/// Captures of several interfaces may go back a little; a clock that is set goes back far.
+#[test]
+fn a_late_packet_counts_in_the_open_bin_and_a_clock_step_opens_another() {
+    let ledger = play(
+        "
+   100000  a1 -> b1  DATA 1
+    99990  a1 -> b1  DATA 2
+    10000  a1 -> b1  DATA 3",
+    );
+    let bins: Vec<_> = ledger.intervals.iter().map(|bin| (bin.start_ns, bin.packets)).collect();
+    assert_eq!(bins, [(ms(100_000), 2), (ms(10_000), 1)]);
+    assert_eq!(ledger.intervals[0].first_ns, Some(ms(99_990)));
+    // What came last in time is not what came last in the file.
+    assert_eq!((ledger.paths[0].last_ns, ledger.paths[0].last_frame), (ms(100_000), 3));
+    assert_eq!(ledger.associations[0].end_ns, ms(100_000));
+}
+
+/// A sender that repeats its info means the latest HEARTBEAT.
+#[test]
+fn repeated_info_is_answered_latest_first() {
+    let ledger = established(
+        "
+      100  a1 -> b1  HEARTBEAT 1
+     1100  a1 -> b1  HEARTBEAT 1
+     1140  a1 <- b1  HEARTBEAT-ACK 1",
+    );
+    let rtts: Vec<_> = ledger.heartbeats.iter().map(|row| row.rtt_ns).collect();
+    assert_eq!(rtts, [None, Some(ms(40))]);
 }

@@ -225,3 +225,124 @@ fn each_path_has_its_own_timer() {
     let rows: Vec<_> = ledger.timeouts.iter().map(|row| (row.path, row.armed_ns)).collect();
     assert_eq!(rows, [(0, Some(ms(100))), (1, Some(ms(500)))]);
 }
+
+/// Section 6.3.3, E3 and R1: the retransmission starts the timer of the path it is sent on.
+#[test]
+fn an_expiry_on_the_alternate_path() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1
+     1100  a2 -> b2  DATA 1
+     3100  a1 -> b1  DATA 1",
+    );
+    let rows: Vec<_> = ledger
+        .timeouts
+        .iter()
+        .map(|row| (row.path, row.armed_ns, row.retransmission_path, row.consecutive))
+        .collect();
+    assert_eq!(rows, [(0, Some(ms(100)), 1, 1), (1, Some(ms(1100)), 0, 1)]);
+}
+
+/// With an earlier chunk of the path outstanding, the timer is that chunk's and runs on.
+#[test]
+fn a_fast_retransmission_behind_another_leaves_the_timer_alone() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1
+     1100  a1 -> b1  DATA 1
+     1150  a1 -> b1  DATA 2-6
+     1200  a1 <- b1  SACK 0 gaps=3-3
+     1201  a1 <- b1  SACK 0 gaps=3-4
+     1202  a1 <- b1  SACK 0 gaps=3-5
+     1203  a1 -> b1  DATA 2
+     3100  a1 -> b1  DATA 1",
+    );
+    assert_eq!(causes(&ledger), [(1, "t3"), (2, "fast"), (1, "t3")]);
+    assert_eq!(timeouts(&ledger), [(1, 100, 1100, 1), (1, 1100, 3100, 1)]);
+}
+
+#[test]
+fn two_miss_indications_are_not_enough() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1-5
+      150  a1 <- b1  SACK 0 gaps=2-2
+      151  a1 <- b1  SACK 0 gaps=2-3
+     1100  a1 -> b1  DATA 1",
+    );
+    assert_eq!(causes(&ledger), [(1, "t3")]);
+    assert_eq!(ledger.retransmissions[0].miss_indications, 2);
+}
+
+/// Section 7.2.4 retransmits a chunk fast once; its indications count from each transmission.
+#[test]
+fn indications_begin_anew_with_each_transmission() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1-9
+      150  a1 <- b1  SACK 0 gaps=2-2
+      151  a1 <- b1  SACK 0 gaps=2-3
+      152  a1 <- b1  SACK 0 gaps=2-4
+      153  a1 -> b1  DATA 1
+      160  a1 <- b1  SACK 0 gaps=2-5
+     1153  a1 -> b1  DATA 1",
+    );
+    let rows: Vec<_> =
+        ledger.retransmissions.iter().map(|row| (row.cause, row.miss_indications)).collect();
+    assert_eq!(rows, [("fast", 3), ("t3", 1)]);
+}
+
+/// R3 again: the chunk that the gap block leaves behind is outstanding on another path.
+#[test]
+fn a_gap_block_restarts_the_timer_of_a_path_without_gaps() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1
+      200  a2 -> b2  DATA 2-3
+      250  a2 <- b2  SACK 0 gaps=2-2
+     1250  a2 -> b2  DATA 3",
+    );
+    assert_eq!(timeouts(&ledger), [(3, 250, 1250, 1)]);
+}
+
+/// E3 again: what was sent shortly before the expiry is marked like the rest.
+#[test]
+fn an_expiry_explains_what_was_sent_just_before_it() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1
+     1050  a1 -> b1  DATA 2
+     1100  a2 -> b2  DATA 1
+     1110  a2 -> b2  DATA 2",
+    );
+    assert_eq!(causes(&ledger), [(1, "t3"), (2, "t3")]);
+    assert_eq!(timeouts(&ledger), [(1, 100, 1100, 1)]);
+}
+
+/// R1: after an expiry whose retransmission went elsewhere, the timer runs with the next DATA.
+#[test]
+fn new_data_start_the_timer_that_expired() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1-2
+     1100  a2 -> b2  DATA 1
+     1500  a1 -> b1  DATA 3
+     1510  a2 -> b2  DATA 2
+     3500  a2 -> b2  DATA 3",
+    );
+    assert_eq!(causes(&ledger), [(1, "t3"), (2, "t3"), (3, "t3")]);
+    assert_eq!(timeouts(&ledger), [(1, 100, 1100, 1), (3, 1500, 3500, 2)]);
+}
+
+/// A retransmission that no timer and no gap explains starts no timer either.
+#[test]
+fn an_unexplained_retransmission_leaves_the_timer_alone() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1-2
+      105  a1 -> b1  DATA 1
+     1100  a1 -> b1  DATA 1",
+    );
+    assert_eq!(causes(&ledger), [(1, "unknown"), (1, "t3")]);
+    assert_eq!(timeouts(&ledger), [(1, 100, 1100, 1)]);
+}

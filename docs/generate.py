@@ -1,0 +1,218 @@
+"""Write the parts of docs/*.md that follow from the code: `make docs`.
+
+A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; what is around it is written
+by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pathscope.cli import main as command_line
+from pathscope.dissectors import ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+DOCS = Path(__file__).parent
+SCHEMA = DOCS.parent / "reports" / "result.schema.json"
+PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+HELP_WIDTH = 100
+"""Columns of the terminal that docs/cli.md shows."""
+
+Node = dict[str, Any]
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Lines of a Markdown table."""
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def tables() -> Iterator[str]:
+    """Every table of the ledger with its columns."""
+    for name, schema in ledger.schemas().items():
+        yield from ("", f"## {name}", "", schema.metadata[b"description"].decode(), "")
+        yield from table(
+            ("column", "type", "absent?", "meaning"),
+            (
+                (row["column"], row["type"], "can be" if row["nullable"] else "", row["description"])
+                for row in ledger.describe()
+                if row["table"] == name
+            ),
+        )
+    yield ""
+
+
+def commands() -> Iterator[str]:
+    """The help of every command, as the command prints it."""
+    yield from _help(command_line, "pathscope")
+    context = click.Context(command_line, info_name="pathscope")
+    for name in command_line.list_commands(context):
+        command = command_line.get_command(context, name)
+        if command is not None:
+            yield from _help(command, f"pathscope {name}")
+    yield ""
+
+
+def _help(command: click.Command, name: str) -> Iterator[str]:
+    options: Any = command.context_settings | {"help_option_names": ["-h", "--help"]}
+    context = click.Context(command, info_name=name, terminal_width=HELP_WIDTH, **options)
+    lines = (line.rstrip() for line in command.get_help(context).splitlines())
+    yield from ("", f"## {name}", "", "```text", *lines, "```")
+
+
+class Contract:
+    """The result contract's JSON Schema, as tables."""
+
+    def __init__(self) -> None:
+        self.schema: Node = json.loads(SCHEMA.read_text(encoding="utf-8"))
+        self.definitions: dict[str, Node] = self.schema["$defs"]
+
+    def fields(self) -> Iterator[str]:
+        """Every object of the contract with its fields, and every word with its meaning."""
+        yield from ("", "## The document", "")
+        yield from self._object(self.schema)
+        for name, node in self.definitions.items():
+            if "oneOf" in node and all("const" in one for one in node["oneOf"]):
+                yield from ("", f"## {name}", "", node["description"], "")
+                yield from self._words(node)
+            elif "properties" in node:
+                yield from ("", f"## {name}", "", node["description"], "")
+                if any("x-unit" in field for field in node["properties"].values()):
+                    yield f"Keys: {', '.join(f'`{key}`' for key in node['properties'])}."
+                    yield "[metrics.md](metrics.md) defines them."
+                else:
+                    yield from self._object(node)
+        yield ""
+
+    def _object(self, node: Node) -> Iterator[str]:
+        rows = list(self._rows(node, ""))
+        yield from table(("field", "type", "meaning"), rows)
+        for name, field in node["properties"].items():
+            if "oneOf" in field:
+                yield from ("", f"`{name}`:", "")
+                yield from self._words(field)
+
+    def _rows(self, node: Node, prefix: str) -> Iterator[tuple[str, str, str]]:
+        for name, field in node["properties"].items():
+            optional = "" if name in node["required"] else " (can be left out)"
+            yield (prefix + name, self._type(field) + optional, field.get("description", ""))
+            inner = field.get("items", field) if field.get("type") == "array" else field
+            if "properties" in inner and set(inner["properties"]) != {"a", "b"}:
+                dots = "[]." if inner is not field else "."
+                yield from self._rows(inner, f"{prefix}{name}{dots}")
+
+    def _type(self, node: Node) -> str:
+        if "$ref" in node:
+            name = node["$ref"].rpartition("/")[2]
+            return f"[{name}](#{name})" if "properties" in self.definitions[name] else name
+        if "const" in node:
+            return f"`{json.dumps(node['const'])}`"
+        if "enum" in node:
+            return " or ".join(f"`{json.dumps(word)}`" for word in node["enum"])
+        if "oneOf" in node:
+            return "one of the words below"
+        if set(node.get("properties", ())) == {"a", "b"}:
+            return f"`a` and `b`: {self._type(node['properties']['a'])}"
+        if node["type"] == "array":
+            return f"list of {self._type(node['items'])}" if node["items"] else "empty list"
+        kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+        return " or ".join(kinds)
+
+    @staticmethod
+    def _words(node: Node) -> Iterator[str]:
+        return table(
+            ("word", "meaning"), ((f"`{w['const']}`", w["description"]) for w in node["oneOf"])
+        )
+
+    def words(self, name: str) -> Iterator[str]:
+        """The words of one definition."""
+        return self._words(self.definitions[name])
+
+    def measures(self, name: str) -> Iterator[str]:
+        """Every key of one definition: unit, basis, definition, source."""
+        return table(
+            ("key", "unit", "basis", "definition", "after"),
+            (
+                (
+                    f"`{key}`",
+                    field["x-unit"],
+                    self._basis(field["$ref"]),
+                    field["description"],
+                    field["x-source"],
+                )
+                for key, field in self.definitions[name]["properties"].items()
+            ),
+        )
+
+    def _basis(self, reference: str) -> str:
+        found: list[str] = []
+
+        def collect(node: Node) -> None:
+            if "$ref" in node:
+                collect(self.definitions[node["$ref"].rpartition("/")[2]])
+            for one in node.get("oneOf", ()):
+                collect(one)
+            fields = node.get("properties", {})
+            if "reason" in fields:
+                found.append("absent")
+            elif "basis" in fields:
+                found.extend(fields["basis"].get("enum", [fields["basis"].get("const")]))
+
+        collect({"$ref": reference})
+        return ", ".join(dict.fromkeys(found))
+
+
+def parts() -> dict[str, Callable[[], Iterator[str]]]:
+    """Every generated part, by name."""
+    contract = Contract()
+    measured = {
+        "instants": "instants",
+        "handover-metrics": "handover_metrics",
+        "path-metrics": "direction_metrics",
+        "heartbeats": "heartbeats",
+        "totals": "totals",
+        "handoff-region": "region_metrics",
+        "timers": "timers",
+    }
+    return {
+        "tables": tables,
+        "commands": commands,
+        "fields": contract.fields,
+        "causes": lambda: contract.words("cause"),
+    } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
+
+
+def render(text: str) -> str:
+    """Fill in every generated part of a document.
+
+    Raises
+    ------
+    KeyError
+        When a part has no maker.
+    """
+    makers = parts()
+
+    def fill(match: re.Match[str]) -> str:
+        return match[1] + "\n".join(makers[match["name"]]()) + "\n" + match[3]
+
+    return PART.sub(fill, text)
+
+
+def main() -> None:
+    """Write every document anew."""
+    for path in sorted(DOCS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(render(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

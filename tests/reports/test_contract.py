@@ -1,0 +1,223 @@
+"""Every result is one that the contract's schema allows, and says of itself what the contract says."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pathscope
+import pytest
+from crafting import LINK, RAW, START_NS, V4, Pcapng, Record, chunk, ethernet_records, pcap, sctp
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from pathscope.reports.contract import result
+from running import CAPTURES, FAILOVER, ROOT, RUNS, inside
+
+SCHEMA: dict[str, Any] = json.loads((ROOT / "reports" / "result.schema.json").read_text())
+DEFINITIONS: dict[str, Any] = SCHEMA["$defs"]
+COMMITTED = sorted(CAPTURES.glob("*/*.pcapng"))
+
+
+@cache
+def validator() -> Draft202012Validator:
+    Draft202012Validator.check_schema(SCHEMA)
+    return Draft202012Validator(SCHEMA)
+
+
+def valid(document: Any) -> None:
+    """Hold a document against the schema, as a reader of the JSON text has it."""
+    text = json.dumps(document, allow_nan=False)
+    errors = [
+        f"{error.json_path}: {error.message}"[:300]
+        for error in validator().iter_errors(json.loads(text))
+    ]
+    assert errors == []
+    for association in document["associations"]:
+        consistent(association)
+
+
+def numbers(node: Any) -> Iterator[dict[str, Any]]:
+    """Every number and instant of a document."""
+    if isinstance(node, dict):
+        if "value" in node or "ns" in node:
+            yield node
+        for child in node.values():
+            yield from numbers(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from numbers(child)
+
+
+def consistent(association: dict[str, Any]) -> None:
+    """Check what a schema cannot say."""
+    for number in numbers(association):
+        for value, low, high in (("value", "low", "high"), ("ns", "low_ns", "high_ns")):
+            if low in number:
+                assert number[low] <= number[value] <= number[high], number
+    paths = association["paths"]
+    assert [path["id"] for path in paths] == list(range(len(paths)))
+    assert len({path["label"] for path in paths}) == len(paths)
+    for move in [*association["handovers"], *association["excursions"]]:
+        assert move["from_path"] != move["to_path"]
+        assert max(move["from_path"], move["to_path"]) < len(paths)
+    for end, way in (("a", "a_to_b"), ("b", "b_to_a")):
+        for name in ("packets", "data_chunks", "new_bytes", "acked_bytes"):
+            parts = [path[way]["metrics"].get(name, {"value": 0})["value"] for path in paths]
+            assert sum(parts) == association["totals"][end][name]["value"], (end, name)
+
+
+def test_schema_is_one() -> None:
+    validator()
+
+
+@pytest.mark.parametrize("capture", COMMITTED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("annotated", [False, True], ids=["plain", "annotated"])
+def test_lab_runs(capture: Path, annotated: bool) -> None:
+    events = capture.parent / "events.jsonl" if annotated else None
+    document = pathscope.analyze(capture, events=events).to_dict()
+    valid(document)
+    assert len(document["associations"]) == 1
+
+
+def test_several_captures() -> None:
+    analyses = [pathscope.analyze(CAPTURES / run / "client.pcapng") for run in RUNS]
+    document = result([analysis.result for analysis in analyses])
+    valid(document)
+    assert [one["capture"] for one in document["associations"]] == [0, 1, 2]
+    assert [Path(one["path"]).parent.name for one in document["captures"]] == list(RUNS)
+
+
+def test_the_command_prints_what_the_library_returns() -> None:
+    events = FAILOVER.parent / "events.jsonl"
+    printed = inside(
+        "analyze", FAILOVER, "--json", "--events", events, "--label", "2001:db8:1::/64=WLAN"
+    )
+    analysis = pathscope.analyze(FAILOVER, events=events, labels=["2001:db8:1::/64=WLAN"])
+    assert json.loads(printed.stdout) == json.loads(json.dumps(analysis.to_dict()))
+
+
+NOTHING: list[Record] = []
+CRAFTED = {
+    "empty-pcap": pcap(NOTHING),
+    "empty-pcapng": Pcapng().section().bytes(),
+    "not-sctp": pcap([Record(START_NS, bytes(LINK) + b"\0" * 40)]),
+    "unknown-link": pcap([Record(START_NS, b"\0" * 40)], link_type=147),
+    "data-alone": pcap(ethernet_records(3)),
+    "one-packet": pcap(ethernet_records(1)),
+    "cut": pcap(ethernet_records(3))[:-5],
+    "init-alone": pcap(
+        [Record(START_NS, bytes(V4 / sctp(chunk(1, 0, bytes(16)), tag=0)))], link_type=RAW
+    ),
+    "aborted": pcap(
+        [Record(START_NS, bytes(V4 / sctp(chunk(6, 0, b"\0\x0c\0\x08bye!"))))], link_type=RAW
+    ),
+    "chunk-of-length-0": pcap(
+        [Record(START_NS, bytes(V4 / sctp(chunk(11), b"\0\3\0\0")))], link_type=RAW
+    ),
+    "truncated": pcap([Record(START_NS, bytes(V4 / sctp(chunk(11)))[:25], wire_length=36)],
+                      link_type=RAW),
+    "clock-back": pcap(
+        [Record(START_NS - n * 3_600_000_000_000, one.data)
+         for n, one in enumerate(ethernet_records(4))]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_odd_captures(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "capture"
+    path.write_bytes(CRAFTED[name])
+    document = pathscope.analyze(path).to_dict()
+    valid(document)
+    assert document["warnings"] or document["associations"]
+
+
+def test_filtered_and_compressed(tmp_path: Path) -> None:
+    import gzip
+
+    path = tmp_path / "capture.gz"
+    path.write_bytes(gzip.compress(FAILOVER.read_bytes()))
+    options = pathscope.api.ReadOptions(filter="host 2001:db8:1::1")
+    document = pathscope.analyze(path, options=options).to_dict()
+    valid(document)
+    assert document["captures"][0]["compression"] == "gzip"
+    assert document["captures"][0]["frames"]["skipped"]["excluded by the filter"] > 0
+
+
+SEEDS = [path.read_bytes()[:49_152] for path in COMMITTED]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(
+    seed=st.sampled_from(range(len(SEEDS))),
+    changes=st.lists(st.tuples(st.integers(0, 49_151), st.binary(min_size=1, max_size=3))),
+)
+@example(seed=0, changes=[])
+def test_damaged_captures(tmp_path: Path, seed: int, changes: list[tuple[int, bytes]]) -> None:
+    content = bytearray(SEEDS[seed])
+    for place, value in changes:
+        content[place : place + len(value)] = value
+    path = tmp_path / "capture"
+    path.write_bytes(content)
+    try:
+        analysis = pathscope.analyze(path)
+    except pathscope.CaptureError:
+        return
+    valid(analysis.to_dict())
+
+
+def test_absent_numbers_say_why() -> None:
+    document = pathscope.analyze(FAILOVER).to_dict()
+    absent = [one for one in numbers(document) if one.get("value", one.get("ns")) is None]
+    assert absent
+    assert all(set(one) in ({"value", "reason"}, {"ns", "reason"}) for one in absent)
+
+
+def test_strict() -> None:
+    """A key more, a key less, a number without basis, a word that is not one: all refused."""
+    document = pathscope.analyze(FAILOVER).to_dict()
+    handover = document["associations"][0]["handovers"][0]
+    for change in (
+        lambda: handover["metrics"].update(speed_kmh={"value": 5, "basis": "observed"}),
+        lambda: handover["instants"].pop("t_fail"),
+        lambda: handover["metrics"].update(handover_delay_s={"value": 1.0}),
+        lambda: handover.update(cause="bad-luck"),
+        lambda: handover["metrics"].update(handover_delay_s={"value": 0.0, "reason": "none"}),
+    ):
+        before = json.loads(json.dumps(handover))
+        change()
+        assert not validator().is_valid(document)
+        handover.clear()
+        handover.update(before)
+    assert validator().is_valid(document)
+
+
+def test_no_nan_is_written() -> None:
+    assert not any(
+        isinstance(one.get("value"), float) and not math.isfinite(one["value"])
+        for one in numbers(pathscope.analyze(FAILOVER).to_dict())
+    )
+
+
+def test_every_rule_is_a_word_of_the_contract() -> None:
+    source = (ROOT / "analyzer" / "findings.py").read_text()
+    rules = re.findall(r'Finding\(\s*"([a-z0-9-]+)"', source)
+    words = {one["const"] for one in DEFINITIONS["finding"]["properties"]["rule"]["oneOf"]}
+    assert set(rules) == words
+
+
+def test_every_number_has_definition_unit_and_source() -> None:
+    for name in (
+        "totals", "direction_metrics", "heartbeats", "handover_metrics", "instants",
+        "region_metrics", "timers",
+    ):  # fmt: skip
+        for key, field in DEFINITIONS[name]["properties"].items():
+            assert {"description", "x-unit", "x-source", "$ref"} == set(field), key
+            suffix = {"ns": "_ns", "s": "_s", "bit/s": "_bps"}.get(field["x-unit"], "")
+            assert key.endswith(suffix) or name == "instants", key

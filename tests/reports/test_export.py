@@ -1,0 +1,124 @@
+"""Files appear whole or not at all, and nothing is overwritten without leave."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pathscope
+import pyarrow as pa
+import pytest
+from pathscope.dissectors import ledger
+from pathscope.reports.export import prepare_folder, whole_file, write_results, write_table
+from pyarrow import csv, parquet
+from running import ASCONF
+
+TABLES = ["associations", "runs", "asconf", "chunks"]
+
+
+def read_back(path: Path, form: str, schema: pa.Schema) -> pa.Table:
+    if form == "parquet":
+        return parquet.read_table(path)
+    if form == "csv":
+        options = csv.ConvertOptions(
+            column_types=schema, strings_can_be_null=True, quoted_strings_can_be_null=False
+        )
+        return csv.read_csv(path, convert_options=options)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return pa.Table.from_pylist(rows, schema)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("table", TABLES)
+def test_every_format_gives_the_table_back(tmp_path: Path, form: str, table: str) -> None:
+    schema = ledger.schemas()[table]
+    batches = list(pathscope.dissect(ASCONF, table))
+    path = tmp_path / "out"
+    with path.open("wb") as stream:
+        rows = write_table(batches, schema, form, stream)  # type: ignore[arg-type]
+    whole = pa.Table.from_batches(batches, schema)
+    assert rows == whole.num_rows > 0
+    assert read_back(path, form, schema).to_pylist() == whole.to_pylist()
+
+
+def test_meaning_of_columns_travels_with_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "runs.parquet"
+    with path.open("wb") as stream:
+        write_table(pathscope.dissect(ASCONF, "runs"), ledger.schemas()["runs"], "parquet", stream)
+    field = parquet.read_schema(path).field("chunks")
+    assert field.metadata[b"description"] == b"New DATA chunks."
+
+
+def test_interrupted_writing_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), whole_file(path, force=True) as stream:
+        stream.write(b"half of the n")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+    with (
+        pytest.raises(FileExistsError, match="out exists; --force overwrites it"),
+        whole_file(path, force=False),
+    ):
+        pass
+    with whole_file(path, force=True) as stream:
+        stream.write(b"new")
+    assert path.read_text() == "new"
+
+
+def test_permissions_are_those_of_an_ordinary_file(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    before = os.umask(0o027)
+    try:
+        with whole_file(path, force=False) as stream:
+            stream.write(b"new")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    path = Path("/dev/full")
+    with (
+        pytest.raises(OSError, match="No space left on device") as raised,
+        whole_file(path, force=True) as stream,
+    ):
+        stream.write(b"something")
+    assert raised.value.filename == "/dev/full"
+    assert path.is_char_device()
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError) as raised, whole_file(tmp_path, force=True):
+        pass
+    assert raised.value.filename == str(tmp_path)
+
+
+def test_errors_name_the_file_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "out"
+    with pytest.raises(FileNotFoundError) as raised, whole_file(path, force=False):
+        pass
+    assert raised.value.filename == str(path)
+
+
+def test_results(tmp_path: Path) -> None:
+    found = pathscope.analyze(ASCONF)
+    folder = tmp_path / "deep" / "results"
+    written = write_results(
+        folder, found.to_dict(), {"0-client": found.ledger.tables}, force=False
+    )
+    assert written[-1] == folder / "result.json"
+    assert json.loads(written[-1].read_text()) == json.loads(json.dumps(found.to_dict()))
+    assert {path.stem for path in written[:-1]} == set(found.ledger.tables)
+    for path in written[:-1]:
+        assert parquet.read_table(path).equals(found.ledger.tables[path.stem])
+    with pytest.raises(FileExistsError, match="is not empty; --force"):
+        prepare_folder(folder, force=False)
+    prepare_folder(folder, force=True)
