@@ -14,7 +14,7 @@ BUILT := $(VENV)/.built
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance wheel clean
+.PHONY: help build demo test lint types rust bench conformance docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,7 +44,7 @@ lint: build ## ruff: style and format of the Python code
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed dissectors analyzer reports) $(VENV)/typing/pathscope
-	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench
+	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
@@ -60,6 +60,10 @@ conformance: build ## compare every capture in DIR=... with tshark, field by fie
 	@.ci/system-packages "$(PYTHON)" test
 	@test -n "$(DIR)" || { echo "name a folder of captures: make conformance DIR=..." >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m conformance "$(DIR)"
+
+docs: build ## write the generated parts of docs/ and the golden output of the tests
+	$(PY) docs/generate.py
+	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py
 
 wheel: build ## build a wheel into dist/
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

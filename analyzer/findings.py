@@ -227,14 +227,19 @@ def stalled_while_alive(context: Context, _: Analysed) -> Iterator[Finding]:
 def capture_quality(context: Context, _: Analysed) -> Iterator[Finding]:
     """Checksums, copies and cuts: what is wrong with the capture rather than the association."""
     row = context.row
-    frames = (row["start_frame"],)
     if row["bad_checksums"]:
         yield Finding(
             "bad-checksum",
             "warning",
             f"{row['bad_checksums']} of {row['packets']} packets have a wrong CRC32c: damaged on"
             " the way, or captured before the network card filled it in",
-            frames,
+        )
+    if row["damaged_packets"]:
+        yield Finding(
+            "damaged-packets",
+            "warning",
+            f"{row['damaged_packets']} packets were damaged on the way: their CRC32c is wrong,"
+            " while others of the same sender are right; they are left out of every number",
         )
     if row["zero_checksums"]:
         agreed = all("Zero Checksum Acceptable" in row[f"{end}_extensions"] for end in ENDS)
@@ -243,14 +248,12 @@ def capture_quality(context: Context, _: Analysed) -> Iterator[Finding]:
             "note",
             f"{row['zero_checksums']} packets carry no checksum: "
             + ("negotiated (RFC 9653)" if agreed else "checksum offload at the capturing host"),
-            frames,
         )
     if row["adler32_checksums"]:
         yield Finding(
             "adler32-checksum",
             "note",
             f"{row['adler32_checksums']} packets carry the Adler-32 of RFC 2960 (before 2001)",
-            frames,
         )
     if row["duplicate_frames"]:
         yield Finding(
@@ -291,11 +294,12 @@ def concurrent(context: Context, _: Analysed) -> Iterator[Finding]:
     """A sender that uses several paths at once has no handovers."""
     for end in ENDS:
         runs = context.sent(context.runs, end)
+        changes = len(runs) - 1
         if is_concurrent(runs):
             yield Finding(
                 "concurrent-paths",
                 "note",
-                f"{end} sends new DATA on several paths at once ({len(runs)} changes):"
+                f"{end} sends new DATA on several paths at once ({changes} changes):"
                 " handovers are not looked for",
                 (runs[1]["first_frame"],),
             )

@@ -81,11 +81,12 @@ class Contract:
         yield from ("", "## The document", "")
         yield from self._object(self.schema)
         for name, node in self.definitions.items():
+            yield from ("", f"## {name}", "", node["description"])
             if "oneOf" in node and all("const" in one for one in node["oneOf"]):
-                yield from ("", f"## {name}", "", node["description"], "")
+                yield ""
                 yield from self._words(node)
             elif "properties" in node:
-                yield from ("", f"## {name}", "", node["description"], "")
+                yield ""
                 if any("x-unit" in field for field in node["properties"].values()):
                     yield f"Keys: {', '.join(f'`{key}`' for key in node['properties'])}."
                     yield "[metrics.md](metrics.md) defines them."
@@ -113,7 +114,7 @@ class Contract:
     def _type(self, node: Node) -> str:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
-            return f"[{name}](#{name})" if "properties" in self.definitions[name] else name
+            return f"[{name}](#{name})"
         if "const" in node:
             return f"`{json.dumps(node['const'])}`"
         if "enum" in node:
@@ -211,7 +212,9 @@ def main() -> None:
     """Write every document anew."""
     for path in sorted(DOCS.glob("*.md")):
         text = path.read_text(encoding="utf-8")
-        path.write_text(render(text), encoding="utf-8")
+        rendered = render(text)
+        if rendered != text:
+            path.write_text(rendered, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -99,6 +99,10 @@ def rows(capture: str, table: str) -> list[Row]:
     return analysis(capture).ledger.rows(table)
 
 
+def run_of(capture: str) -> str:
+    return capture.partition("/")[0]
+
+
 def log(run: str) -> list[dict[str, Any]]:
     """Return what the lab logged, with exact times in ns under `ns`."""
     lines = (RUNS / run / "events.jsonl").read_text().splitlines()

@@ -124,18 +124,7 @@ class Ladder:
             return b"".join(_data(sender, tsn) for tsn in numbers)
         if name in ("INIT", "INIT ACK"):
             return chunk(PLAIN[name], 0, self._init(sender, name, words))
-        value = {
-            "SACK": lambda: _sack(sender, words),
-            "HEARTBEAT": lambda: tlv(1, struct.pack("!Q", int(words[0]))),
-            "HEARTBEAT ACK": lambda: tlv(1, struct.pack("!Q", int(words[0]))),
-            "COOKIE ECHO": lambda: b"cookie!!",
-            "SHUTDOWN": lambda: struct.pack("!I", _tsn(peer(sender), words[0])),
-            "ASCONF": lambda: _asconf(sender, words),
-            "ASCONF-ACK": lambda: _asconf_ack(words),
-            "ABORT": lambda: b"".join(tlv(int(word, 0)) for word in words),
-            "ERROR": lambda: b"".join(tlv(int(word, 0)) for word in words),
-        }.get(name, bytes)()
-        return chunk(PLAIN[name], 0, value)
+        return chunk(PLAIN[name], 0, _value(sender, name, words))
 
     def _init(self, sender: str, name: str, words: list[str]) -> bytes:
         """`INIT new` begins a restart: the end has lost its tag and takes another."""
@@ -147,6 +136,25 @@ class Ladder:
             parts = address(sender, str(path)).split(".")
             value += tlv(5, bytes(int(part) for part in parts))
         return value + (tlv(7, b"cookie!!") if name == "INIT ACK" else b"")
+
+
+def _value(sender: str, name: str, words: list[str]) -> bytes:
+    match name:
+        case "SACK":
+            return _sack(sender, words)
+        case "HEARTBEAT" | "HEARTBEAT ACK":
+            return tlv(1, struct.pack("!Q", int(words[0])))
+        case "COOKIE ECHO":
+            return b"cookie!!"
+        case "SHUTDOWN":
+            return struct.pack("!I", _tsn(peer(sender), words[0]))
+        case "ASCONF":
+            return _asconf(sender, words)
+        case "ASCONF-ACK":
+            return _asconf_ack(words)
+        case "ABORT" | "ERROR":
+            return b"".join(tlv(int(word, 0)) for word in words)
+    return b""
 
 
 def _tsn(end: str, number: str) -> int:
@@ -164,9 +172,7 @@ def _sack(sender: str, words: list[str]) -> bytes:
     gaps = [block.split("-") for block in options.get("gaps", "").split(",") if block]
     copies = [tsn for tsn in options.get("dup", "").split(",") if tsn]
     window = int(options.get("window", WINDOW_BYTES))
-    value = struct.pack(
-        "!IIHH", _tsn(peer(sender), words[0]), window, len(gaps), len(copies)
-    )
+    value = struct.pack("!IIHH", _tsn(peer(sender), words[0]), window, len(gaps), len(copies))
     for first, last in gaps:
         value += struct.pack("!HH", int(first) - cumulative, int(last) - cumulative)
     return value + b"".join(struct.pack("!I", _tsn(peer(sender), tsn)) for tsn in copies)

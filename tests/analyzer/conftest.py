@@ -26,9 +26,7 @@ def play(tmp_path: Path) -> Play:
         log = tmp_path / "events.jsonl"
         if events is not None:
             log.write_text(events)
-        analysis = api.analyze(
-            capture, events=None if events is None else log, labels=labels
-        )
+        analysis = api.analyze(capture, events=None if events is None else log, labels=labels)
         check(analysis)
         (association,) = analysis.associations
         return association

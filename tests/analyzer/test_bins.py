@@ -19,9 +19,7 @@ def intervals(rows: list[tuple[int, int, str, int, int]]) -> pa.Table:
     schema = ledger.schemas()["intervals"]
     filled = []
     for association, path, sender, number, chunks in rows:
-        row = {
-            field.name: None if field.nullable else 0 for field in schema
-        } | {
+        row = {field.name: None if field.nullable else 0 for field in schema} | {
             "association": association,
             "path": path,
             "sender": sender,

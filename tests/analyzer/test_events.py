@@ -58,7 +58,7 @@ def test_other_events_and_empty_lines_are_passed_over() -> None:
     ],
 )
 def test_a_wrong_line_is_named(line: str) -> None:
-    with pytest.raises(ValueError, match="^log, line 3: expected"):
+    with pytest.raises(ValueError, match=r"^log, line 3: expected"):
         parse_events([GOOD, "", line], "log")
 
 

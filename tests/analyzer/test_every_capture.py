@@ -16,7 +16,7 @@ def test_invariants(capture: str) -> None:
     check(lab.analysis(capture))
 
 
-@pytest.mark.parametrize("run", sorted({capture.split("/")[0] for capture in lab.CAPTURES}))
+@pytest.mark.parametrize("run", sorted({lab.run_of(capture) for capture in lab.CAPTURES}))
 def test_invariants_with_events(run: str) -> None:
     for tap in ("client", "server"):
         check(lab.analysis(f"{run}/{tap}.pcapng", events=True))
@@ -72,8 +72,9 @@ def test_counts_of_each_path_are_tsharks(capture: str) -> None:
 @pytest.mark.parametrize("capture", lab.CAPTURES)
 def test_bytes_and_goodput_are_the_applications(capture: str) -> None:
     """Every message is one chunk of a known size; all of them were acknowledged at the end."""
-    application = lab.settings(capture.split("/")[0])["client"]
-    (closed,) = [event for event in lab.log(capture.split("/")[0]) if event["event"] == "closed"]
+    run = lab.run_of(capture)
+    application = lab.settings(run)["client"]
+    (closed,) = [event for event in lab.log(run) if event["event"] == "closed"]
     seen = lab.association(capture)
     totals = seen.totals["a"]
     assert totals["new_bytes"].value == closed["sent"] * application["size"]

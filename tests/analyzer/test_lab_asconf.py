@@ -112,4 +112,5 @@ def test_the_server_sees_the_same_exchange() -> None:
     for near, far in zip(seen.asconf, lab.association(CLIENT).asconf, strict=True):
         assert near.delay_s.value is not None
         assert far.delay_s.value is not None
-        assert near.delay_s.value < 0.001 < 0.010 < far.delay_s.value
+        assert near.delay_s.value < 0.001
+        assert far.delay_s.value > 0.010

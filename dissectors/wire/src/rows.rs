@@ -17,10 +17,11 @@ pub fn chunk_row(
         Located::At(association, place) => {
             (Some(*association as u32), Some(place.sender), Some(place.path))
         }
-        Located::Copy(Some((association, sender))) => {
+        Located::Copy(Some((association, sender)))
+        | Located::Damaged(Some((association, sender))) => {
             (Some(*association as u32), Some(*sender), None)
         }
-        Located::Copy(None) | Located::Nowhere => (None, None, None),
+        Located::Copy(None) | Located::Damaged(None) | Located::Nowhere => (None, None, None),
     };
     let mut row = ChunkRow {
         frame: seen.moment.frame,

@@ -76,12 +76,14 @@ tables! {
         a_udp_port: Option<u16>,
         /// UDP port that b used, when encapsulated (RFC 6951).
         b_udp_port: Option<u16>,
-        /// SCTP packets, duplicated frames left out.
+        /// SCTP packets, duplicated frames and damaged packets left out.
         packets: u64,
-        /// Frames that repeat an earlier frame byte for byte (the capture's copies, not the sender's).
+        /// Frames whose SCTP packet repeats that of a recent frame, checksum field aside (the capture's copies, not the sender's).
         duplicate_frames: u64,
-        /// Packets with a wrong checksum.
+        /// Of packets, those with a wrong checksum from a sender and on a path that have not shown a right one.
         bad_checksums: u64,
+        /// Packets with a wrong checksum after right ones: damaged on the way and discarded by their receiver, so in no other number.
+        damaged_packets: u64,
         /// Packets whose checksum field is zero (offload, or RFC 9653).
         zero_checksums: u64,
         /// Packets with the Adler-32 of RFC 2960.
@@ -146,11 +148,11 @@ tables! {
         first_frame: u64,
         /// First new DATA chunk.
         first_tsn: u32,
-        /// Last new DATA chunk.
+        /// Last first sight of a DATA chunk on the path, late ones included.
         last_ns: i64,
-        /// Last new DATA chunk.
+        /// Last first sight of a DATA chunk on the path, late ones included.
         last_frame: u64,
-        /// Last new DATA chunk.
+        /// Highest TSN of the run.
         last_tsn: u32,
         /// New DATA chunks.
         chunks: u64,
@@ -540,7 +542,7 @@ tables! {
         user_bytes: Option<u32>,
         /// 1 for the first sight of a TSN, 2 for its first retransmission, ...; 0 when the earlier ones are not known; absent for copies of a frame.
         transmission: Option<u32>,
-        /// Whether the frame repeats an earlier one byte for byte.
+        /// Whether the SCTP packet repeats that of a recent frame, checksum field aside.
         duplicate_frame: bool,
         /// Cumulative TSN of SACK, NR-SACK, SHUTDOWN and FORWARD-TSN.
         cumulative_tsn: Option<u32>,

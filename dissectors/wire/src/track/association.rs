@@ -85,6 +85,12 @@ impl Association {
         }
     }
 
+    /// Notes that a way has shown a right checksum; true for the first time.
+    pub fn prove(&mut self, at: &Place) -> bool {
+        let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
+        !std::mem::replace(&mut way.proven, true)
+    }
+
     pub fn row<'l>(&self, ledger: &'l mut Ledger) -> &'l mut AssociationRow {
         &mut ledger.associations[self.number as usize]
     }

@@ -15,8 +15,9 @@ pub mod signal;
 
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
+use crate::address::Address;
 use crate::ledger::Ledger;
 use crate::packet::Packet;
 use crate::sctp::{Checksum, Chunk, CommonHeader, Verdict, chunk};
@@ -92,6 +93,9 @@ pub enum Located {
     At(usize, Place),
     /// A copy of an earlier frame: counted, and otherwise left out.
     Copy(Option<(usize, End)>),
+    /// A packet with a wrong checksum, from a sender whose checksums are right: damaged on the
+    /// way, and discarded by its receiver (RFC 9260 section 6.8). Counted, and otherwise left out.
+    Damaged(Option<(usize, End)>),
     /// The association has too many paths for this packet to be placed.
     Nowhere,
 }
@@ -103,6 +107,9 @@ pub struct Tracker {
     by_ports: HashMap<(u16, u16), VecDeque<usize>>,
     ended: VecDeque<(i64, usize)>,
     duplicates: Duplicates,
+    /// Sources and destinations that have shown a right checksum. Without that, a wrong one may
+    /// only mean that the capture was taken before the network card filled it in.
+    proven: HashSet<(Address, Address)>,
     bin_ns: i64,
 }
 
@@ -115,6 +122,7 @@ impl Tracker {
             by_ports: HashMap::new(),
             ended: VecDeque::new(),
             duplicates: Duplicates::default(),
+            proven: HashSet::new(),
             bin_ns,
         }
     }
@@ -129,6 +137,10 @@ impl Tracker {
             }
             return Located::Copy(route.map(|route| (route.association, route.sender)));
         }
+        let ends = (seen.packet.source, seen.packet.destination);
+        if matches!(seen.verdict.checksum, Checksum::Bad { .. }) && self.proven.contains(&ends) {
+            return self.damaged(seen, first);
+        }
         let route = match first {
             Some(first) if first.kind == chunk::INIT => self.of_init(seen, first),
             _ => self.known(seen, first).unwrap_or_else(|| self.adopt(seen, first)),
@@ -138,11 +150,32 @@ impl Tracker {
             return Located::Nowhere; // routes to forgotten associations are removed with them
         };
         let place = association.packet(route.sender, seen, first, &mut self.ledger);
+        if seen.verdict.checksum == Checksum::Valid
+            && let Some(place) = &place
+            && association.prove(place)
+        {
+            self.proven.insert(ends);
+        }
         self.count(seen, route);
         match place {
             Some(place) => Located::At(route.association, place),
             None => Located::Nowhere,
         }
+    }
+
+    /// Counts a damaged packet where its tag, or else its addresses, may still say it belongs.
+    fn damaged(&mut self, seen: &Seen<'_>, first: Option<&Chunk<'_>>) -> Located {
+        let by_address = || {
+            self.open_with_ports(seen).into_iter().find_map(|(index, association)| {
+                let sender = sender_by_address(association, seen)?;
+                Some(Route { association: index, sender })
+            })
+        };
+        let route = self.known(seen, first).or_else(by_address);
+        if let Some(route) = route {
+            self.ledger.associations[route.association].damaged_packets += 1;
+        }
+        Located::Damaged(route.map(|route| (route.association, route.sender)))
     }
 
     /// One chunk of a packet placed by [`Tracker::packet`].

@@ -2,6 +2,7 @@
 
 mod acknowledgements;
 mod addresses;
+mod damage;
 mod data;
 mod duplicates;
 mod ends;

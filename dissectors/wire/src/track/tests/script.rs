@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `a1` is 10.0.1.1, `b2` is 10.0.2.2, `n3` (a translator) 192.0.2.3, `x0` the wildcard. A packet carries the tag
-//! that its receiver announced last, and a fresh IPv4 identification; words after `/` override.
+//! that its receiver announced last, and a fresh IPv4 identification; words after `/` override
+//! (`damaged`: the checksum is wrong).
 
 use super::super::{End, Moment, Seen, Tracker};
 use crate::address::Address;
@@ -69,6 +70,8 @@ pub(super) struct Envelope {
 pub(super) struct Scene {
     pub tracker: Tracker,
     pub problems: Vec<&'static str>,
+    /// Whether the next packet's checksum is wrong.
+    damaged: bool,
     pub frame: u64,
     /// Of a and b.
     pub ports: [u16; 2],
@@ -80,6 +83,7 @@ impl Scene {
         Scene {
             tracker: Tracker::new(ms(100)),
             problems: Vec::new(),
+            damaged: false,
             frame: 0,
             ports: [1001, 2002],
             tags: [10, 20],
@@ -120,8 +124,10 @@ impl Scene {
             tag: if is_init { 0 } else { self.tags[sender.other() as usize] },
             ip_id: Some(self.frame as u16 + 1000),
         };
+        self.damaged = false;
         for word in overrides.split_whitespace() {
             match word.split_once('=') {
+                None if word == "damaged" => self.damaged = true,
                 Some(("vtag", tag)) => envelope.tag = tag.parse().unwrap(),
                 Some(("id", "none")) => envelope.ip_id = None,
                 Some(("id", id)) => envelope.ip_id = Some(id.parse().unwrap()),
@@ -142,7 +148,7 @@ impl Scene {
         bytes[2..4].copy_from_slice(&self.ports[to].to_be_bytes());
         bytes[4..8].copy_from_slice(&envelope.tag.to_be_bytes());
         bytes[8..12].fill(0);
-        let checksum = crc32c::crc32c(&bytes);
+        let checksum = crc32c::crc32c(&bytes) ^ u32::from(self.damaged);
         bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
         self.frame += 1;
         let length = bytes.len() as u32;

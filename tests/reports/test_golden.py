@@ -1,0 +1,81 @@
+"""What people see, line by line, as reviewed: tests/golden/.
+
+After a change that is meant, `make docs` writes the files anew; the difference is for review.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from pathscope import __version__
+from running import ROOT, inside
+
+GOLDEN = ROOT / "tests" / "golden"
+UPDATE = os.environ.get("PATHSCOPE_UPDATE_GOLDEN") == "1"
+
+RUNS = Path("fixtures/captures")
+FAILOVER, ASCONF, LOSSY = (
+    RUNS / run / "client.pcapng" for run in ("failover-v6", "asconf-handover-v4", "lossy-v4")
+)
+NAMED_V6 = ("--label", "2001:db8:1::/64=WLAN", "--label", "2001:db8:2::/64=cellular")
+NAMED_V4 = ("--label", "10.0.1.0/24=path-1", "--label", "10.0.2.0/24=path-2")
+
+
+def events(capture: Path) -> tuple[str, Path]:
+    return "--events", capture.parent / "events.jsonl"
+
+
+TEXTS: dict[str, tuple[object, ...]] = {
+    "analyze-failover-v6": ("analyze", FAILOVER),
+    "analyze-failover-v6-annotated": ("analyze", FAILOVER, *events(FAILOVER), *NAMED_V6),
+    "analyze-failover-v6-server": ("analyze", FAILOVER.with_name("server.pcapng")),
+    "analyze-asconf-handover-v4": ("analyze", ASCONF),
+    "analyze-asconf-handover-v4-annotated": ("analyze", ASCONF, *events(ASCONF), *NAMED_V4),
+    "analyze-lossy-v4": ("analyze", LOSSY),
+    "analyze-lossy-v4-annotated": ("analyze", LOSSY, *events(LOSSY), *NAMED_V4),
+    "info-failover-v6": ("info", FAILOVER),
+    "info-asconf-handover-v4": ("info", ASCONF),
+    "info-lossy-v4": ("info", LOSSY),
+    "tables-runs": ("tables", "--table", "runs"),
+    "dissect-failover-v6-runs": ("dissect", FAILOVER, "--table", "runs"),
+    "dissect-failover-v6-retransmissions": ("dissect", FAILOVER, "--table", "retransmissions"),
+    "dissect-asconf-handover-v4-asconf": ("dissect", ASCONF, "--table", "asconf", "--format", "json"),
+    "dissect-lossy-v4-chunks": ("dissect", LOSSY),
+}
+MOST_LINES = 120
+
+
+def compare(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if UPDATE:
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), "`make docs` accepts a change that is meant"
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text(name: str) -> None:
+    found = inside(*TEXTS[name])
+    assert found.exit_code == 0
+    assert found.stderr == ""
+    lines = found.stdout.splitlines(keepends=True)
+    compare(f"{name}.txt", "".join(lines[:MOST_LINES]))
+
+
+def test_contract() -> None:
+    found = inside("analyze", FAILOVER, "--json", *events(FAILOVER), *NAMED_V6)
+    document = json.loads(found.stdout)
+    assert document["tool"].pop("version") == __version__
+    compare("analyze-failover-v6.json", json.dumps(document, indent=1) + "\n")
+
+
+def test_no_file_is_left_over() -> None:
+    names = {f"{name}.txt" for name in TEXTS} | {"analyze-failover-v6.json"}
+    assert {path.name for path in GOLDEN.iterdir()} == names

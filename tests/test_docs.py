@@ -1,0 +1,243 @@
+"""The manual is true: its commands run, its output is the program's, its names exist."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+import pathscope
+import pytest
+from pathscope import cli
+from pathscope.reports import units
+from running import FAILOVER, PROGRAM, ROOT
+
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+MANUAL = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+SCHEMA: dict[str, Any] = json.loads((ROOT / "reports" / "result.schema.json").read_text())
+MEASURED = {
+    "instants": "instants",
+    "handover-metrics": "handover_metrics",
+    "path-metrics": "direction_metrics",
+    "heartbeats": "heartbeats",
+    "totals": "totals",
+    "handoff-region": "region_metrics",
+    "timers": "timers",
+}
+ANYTHING = "..."
+
+
+def generator() -> Any:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_generated_parts_are_up_to_date(path: Path) -> None:
+    text = path.read_text()
+    assert generator().render(text) == text, "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("ledger.md", {"tables"}),
+        ("cli.md", {"commands"}),
+        ("result.md", {"fields"}),
+        ("metrics.md", {"causes", *MEASURED}),
+    ],
+)
+def test_nothing_generated_is_missing(name: str, parts: set[str]) -> None:
+    text = (ROOT / "docs" / name).read_text()
+    assert set(re.findall(r"<!-- generated: ([a-z-]+) -->", text)) == parts
+
+
+def keys() -> dict[str, set[str]]:
+    return {name: set(SCHEMA["$defs"][name]["properties"]) for name in MEASURED.values()}
+
+
+def test_every_key_of_the_contract_is_defined() -> None:
+    text = (ROOT / "docs" / "metrics.md").read_text()
+    for part, name in MEASURED.items():
+        body = text.split(f"<!-- generated: {part} -->")[1].split("<!-- end -->")[0]
+        assert set(re.findall(r"^\| `([a-z0-9_]+)` \|", body, re.MULTILINE)) == keys()[name]
+
+
+def test_every_key_that_the_manual_names_is_in_the_contract() -> None:
+    known = set().union(*keys().values()) | {"asconf_add_s", "asconf_delete_s"}
+    known |= {"asconf_set_primary_s", "delay_s", "elapsed_s"}
+    text = (ROOT / "docs" / "metrics.md").read_text()
+    named = set(re.findall(r"\bt_[a-z_]+\b|\b[a-z0-9_]+_(?:s|bps|bytes|chunks|ratio)\b", text))
+    assert named <= known
+
+
+def test_the_analysis_gives_every_key_that_is_defined() -> None:
+    (association,) = pathscope.analyze(FAILOVER).associations
+    given = {
+        "instants": association.handovers[0].instants,
+        "handover_metrics": association.handovers[0].metrics,
+        "direction_metrics": association.paths[0].directions["a"].metrics,
+        "heartbeats": association.paths[0].directions["a"].heartbeats,
+        "totals": association.totals["a"],
+        "timers": association.timers["a"],
+    }
+    for name, found in given.items():
+        assert set(found) == keys()[name], name
+
+
+@dataclass
+class Example:
+    """A command of the manual with the output shown for it, if any."""
+
+    command: str
+    output: list[str] = field(default_factory=list)
+
+
+def examples(text: str) -> Iterator[Example]:
+    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        example: Example | None = None
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                if example is not None:
+                    yield example
+                example = Example(line[2:])
+            elif example is None:
+                pytest.fail(f"a console block begins with a command: {line}")
+            elif example.command.endswith("\\") and not example.output:
+                example.command += "\n" + line.removeprefix("> ")
+            else:
+                example.output.append(line)
+        if example is not None:
+            yield example
+
+
+def matches(shown: list[str], real: list[str]) -> bool:
+    """Compare line by line; a line `...` stands for any number of lines."""
+    if not shown:
+        return not real
+    if shown[0].strip() == ANYTHING:
+        return any(matches(shown[1:], real[skip:]) for skip in range(len(real) + 1))
+    return bool(real) and shown[0].rstrip() == real[0].rstrip() and matches(shown[1:], real[1:])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Make a folder like the repository, with a capture and its events at hand."""
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    for file in (FAILOVER, FAILOVER.parent / "events.jsonl"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "home" / ".local/share/bash-completion/completions").mkdir(parents=True)
+    program = tmp_path / "bin" / "pathscope"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {PROGRAM[0]} -c "{PROGRAM[2]}" "$@"\n')
+    program.chmod(0o755)
+    return tmp_path
+
+
+def run(command: str, place: Path) -> list[str]:
+    """Run a command as on a terminal: output and errors together; it must succeed."""
+    path = f"{place / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    found = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=place,
+        env={**os.environ, "PATH": path, "HOME": str(place / "home")},
+        timeout=120,
+        check=False,
+    )
+    assert found.returncode == 0, f"{command}\n{found.stdout}"
+    return found.stdout.splitlines()
+
+
+def made_by(target: str) -> str:
+    """The pathscope command that a make target runs, if it runs one."""
+    steps = subprocess.run(
+        ["make", "--dry-run", "--always-make", target],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    ).stdout.replace("\\\n", " ").splitlines()  # fmt: skip
+    commands = [step.removeprefix(".venv/bin/") for step in steps]
+    return "\n".join(step for step in commands if step.startswith("pathscope "))
+
+
+@pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
+def test_commands_of_the_manual(path: Path, place: Path) -> None:
+    for example in examples(path.read_text()):
+        program, _, target = example.command.partition(" ")
+        if program == "make":
+            command = made_by(target)
+            assert command or not example.output, f"make {target} shows what no test can show"
+        else:
+            assert program == "pathscope", f"{path.name}: {example.command} is not run by any test"
+            command = example.command
+        real = run(command, place)
+        if example.output:
+            assert matches(example.output, real), "\n".join([command, *real])
+
+
+def test_readme_shows_what_analyze_says() -> None:
+    found = list(examples((ROOT / "README.md").read_text()))
+    assert any(one.command.startswith("pathscope analyze") and one.output for one in found)
+
+
+def test_demo_shows_the_handovers(place: Path) -> None:
+    shown = "\n".join(run(made_by("demo"), place))
+    assert shown.count("Handover ") == 2
+
+
+def helps() -> dict[str, str]:
+    group: click.Group = cli.main
+    return {"pathscope": group.help or ""} | {
+        f"pathscope {name}": command.help or "" for name, command in group.commands.items()
+    }
+
+
+@pytest.mark.parametrize("name", helps())
+def test_every_help_has_an_example_that_runs(name: str, place: Path) -> None:
+    _, _, after = helps()[name].partition("Example:\n")
+    command = after.strip().replace("\\\n", " ")
+    assert command.startswith(name)
+    run(command, place)
+
+
+@pytest.mark.parametrize("module", [pathscope, units], ids=lambda module: module.__name__)
+def test_examples_in_docstrings(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
+def test_python_examples(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert doctest.testfile(str(path), module_relative=False).failed == 0
+
+
+@pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]*)(?:#[^)\s]*)?\)", path.read_text()):
+        if target and "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
+def test_make_targets_exist(path: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = re.findall(r"(?:`|\$ |^ {4})make ([a-z]+)", path.read_text(), re.MULTILINE)
+    assert set(named) <= targets
