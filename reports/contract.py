@@ -29,7 +29,8 @@ NO_EVIDENCE = {
     "rto_min_s": "no expiry of T3-rtx came later than SRTT + 4 RTTVAR explains",
     "rto_max_s": "no two expiries of T3-rtx in a row that failed to double",
     "path_max_retrans": "no path was given up after expiries of T3-rtx in a row",
-    "hb_interval_s": "fewer than two pairs of HEARTBEATs on idle paths",
+    "heartbeat_period_s": "fewer than two pairs of HEARTBEATs on idle paths",
+    "hb_interval_s": "needs the HEARTBEAT period on an idle path, and the RTO",
 }
 """Every timer setting, with the reason why it is absent when it was not inferred."""
 

@@ -535,9 +535,10 @@ impl Sender {
                 continue;
             }
             index = index.max(self.position(first).unwrap_or_else(|index| index));
-            while self.sent.get(index).is_some_and(|sent| sent.tsn <= last) {
-                if self.acknowledge(index, By::Gap, at, paths, ledger) {
-                    let tsn = self.sent[index].tsn;
+            while let Some(sent) = self.sent.get(index).filter(|sent| sent.tsn <= last) {
+                let tsn = sent.tsn;
+                // Until a gap closes, every SACK repeats the blocks of the one before.
+                if !sent.acked && self.acknowledge(index, By::Gap, at, paths, ledger) {
                     *newest = Some(newest.map_or(tsn, |newest| newest.max(tsn)));
                 }
                 index += 1;
