@@ -46,6 +46,8 @@ pub struct Way {
     pub consecutive_timeouts: u32,
     pub sack_rtt: Rtt,
     pub heartbeat_rtt: Rtt,
+    /// ASCONF DELETE asks for one of the path's addresses: what is sent again elsewhere waits for no timer.
+    pub withdrawn: bool,
     /// Has shown a right checksum.
     pub proven: bool,
     bin: Option<usize>,
