@@ -200,7 +200,8 @@ def _timeline(association: Association, start_ns: int) -> RenderableType:
             continue
         moves = [handover for handover in association.handovers if handover.sender == end]
         excursions = [move for move in association.excursions if move.sender == end]
-        changes = sorted([*moves, *excursions], key=_when)
+        changes: list[Handover | Excursion] = [*moves, *excursions]
+        changes.sort(key=_when)
         first = changes[0].from_path if changes else max(carried, key=lambda p: carried[p] or 0)
         line = f"{end}: {association.paths[first].label}"
         for move in moves:
