@@ -168,7 +168,7 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     # A HEARTBEAT that was lost before the tap leaves a gap of several periods.
     near = [gap for gap in gaps if gap < MISSED * period]
     text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart"
-    measure = Measure(round(period, 3), "inferred", min(near), max(near))
+    measure = Measure(period, "inferred", min(near), max(near))
     timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
     if rto is not None and rto.measure.value is not None:
         rto_s = float(rto.measure.value)
