@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..analyzer.model import (
         Association,
         CaptureResult,
-        Direction,
         Excursion,
         Handover,
         Path,
@@ -71,10 +70,12 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             }
             for end, endpoint in association.endpoints.items()
         },
-        "start": _instant(association.start),
-        "end": _instant(association.end),
+        "start_ns": association.start.ns,
+        "start_frame": association.start.frame,
+        "end_ns": association.end.ns,
+        "end_frame": association.end.frame,
         "established": _instant(association.established),
-        "how_it_ended": association.how_it_ended,
+        "end": association.how_it_ended,
         "restart_of": association.restart_of,
         "seen_handshake": association.seen_handshake,
         "captured_at": association.captured_at,
@@ -134,19 +135,19 @@ def _path(path: Path) -> dict[str, Any]:
         "interface": path.interface,
         "a_address": path.a_address,
         "b_address": path.b_address,
-        "a_to_b": _direction(path.directions["a"]),
-        "b_to_a": _direction(path.directions["b"]),
-    }
-
-
-def _direction(direction: Direction) -> dict[str, Any]:
-    return {
-        "metrics": _measures(direction.metrics),
-        "heartbeats": _measures(direction.heartbeats),
+        "a_to_b": _measures(path.directions["a"].metrics),
+        "b_to_a": _measures(path.directions["b"].metrics),
         "states": [
-            {"state": state.state, "at": _instant(state.at), "evidence": state.evidence}
-            for state in direction.states
+            {
+                "sender": end,
+                "state": state.state,
+                "at": _instant(state.at),
+                "evidence": state.evidence,
+            }
+            for end in ENDS
+            for state in path.directions[end].states
         ],
+        "heartbeats": {end: _measures(path.directions[end].heartbeats) for end in ENDS},
     }
 
 

@@ -68,7 +68,7 @@ def consistent(association: dict[str, Any]) -> None:
         assert max(move["from_path"], move["to_path"]) < len(paths)
     for end, way in (("a", "a_to_b"), ("b", "b_to_a")):
         for name in ("packets", "data_chunks", "new_bytes", "acked_bytes"):
-            parts = [path[way]["metrics"].get(name, {"value": 0})["value"] for path in paths]
+            parts = [path[way].get(name, {"value": 0})["value"] for path in paths]
             assert sum(parts) == association["totals"][end][name]["value"], (end, name)
 
 
