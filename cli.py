@@ -140,7 +140,7 @@ def main() -> None:
     \b
     Example:
       pathscope analyze client.pcapng --events events.jsonl --label 10.0.1.0/24=wlan
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     # No linear algebra is done here, and numpy's threads for it spin while they wait for some.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -209,7 +209,7 @@ def analyze_command(
     Example:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     options = _read_options(expression, udp_ports, window_s, bin_ms)
     if out is not None:
         from .reports.export import prepare_folder
@@ -275,7 +275,7 @@ def info_command(
     \b
     Example:
       pathscope info client.pcapng
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     from .reports.overview import overview
 
     with refusals():
@@ -324,7 +324,7 @@ def dissect_command(
     \b
     Example:
       pathscope dissect client.pcapng --table chunks --format parquet -o chunks.parquet
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     from .reports.export import FORMATS, whole_file, write_table
 
     chosen = next(known for known in FORMATS if known == form)
@@ -376,7 +376,7 @@ def tables_command(table: str | None) -> None:
     \b
     Example:
       pathscope tables --table runs
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     for name, schema in ledgers.schemas().items():
         if table not in (None, name):
             continue
@@ -395,7 +395,7 @@ def completion_command(shell: str) -> None:
     \b
     Example:
       pathscope completion bash > ~/.local/share/bash-completion/completions/pathscope
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
