@@ -10,7 +10,7 @@ from .analyzer.associations import analyze_ledger
 from .analyzer.events import parse_events
 from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
-from .dissectors.ledger import Ledger, ReadOptions
+from .dissectors.ledger import Ledger, ReadOptions, Source
 from .reports.contract import result
 
 if TYPE_CHECKING:
@@ -43,13 +43,14 @@ class Analysis:
         return result([self.result])
 
 
-def read(path: Path | str, options: ReadOptions | None = None) -> Ledger:
+def read(source: Source, options: ReadOptions | None = None) -> Ledger:
     """Read a capture into its ledger.
 
     Parameters
     ----------
-    path
-        A pcap or pcapng file, plain, gzip or zstd.
+    source
+        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
+        standard input; or several files, which are merged by time.
     options
         How to read it.
 
@@ -60,18 +61,18 @@ def read(path: Path | str, options: ReadOptions | None = None) -> Ledger:
     FilterError
         When libpcap does not take the filter.
     """
-    return ledgers.read(path, options)
+    return ledgers.read(source, options)
 
 
 def dissect(
-    path: Path | str, table: str = ledgers.STREAMED_TABLE, options: ReadOptions | None = None
+    source: Source, table: str = ledgers.STREAMED_TABLE, options: ReadOptions | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Stream a table of a capture as Arrow record batches.
 
     Parameters
     ----------
-    path
-        The capture.
+    source
+        The capture, as for `read`.
     table
         A table of the ledger, or `chunks`: every chunk with every field.
     options
@@ -85,14 +86,14 @@ def dissect(
         As `read`.
     """
     if table == ledgers.STREAMED_TABLE:
-        return ledgers.chunks(path, options)
+        return ledgers.chunks(source, options)
     if table not in ledgers.schemas():
         raise KeyError(table)
-    return iter(ledgers.read(path, options).tables[table].to_batches())
+    return iter(ledgers.read(source, options).tables[table].to_batches())
 
 
 def analyze(
-    path: Path | str,
+    source: Source,
     *,
     events: Path | str | None = None,
     labels: Iterable[str] = (),
@@ -103,8 +104,9 @@ def analyze(
 
     Parameters
     ----------
-    path
-        A pcap or pcapng file, plain, gzip or zstd.
+    source
+        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
+        standard input; or several files, which are merged by time.
     events
         A file of JSON lines with link changes (docs/events.md).
     labels
@@ -129,7 +131,7 @@ def analyze(
     link_events = []
     if events is not None:
         link_events = parse_events(_text(Path(events)).splitlines(), str(events))
-    ledger = ledgers.read(path, options, progress)
+    ledger = ledgers.read(source, options, progress)
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
 
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// Where the numbers of a file's frames go on when those of an earlier file are
 /// not yet all given: a multiple of this, more than a file has frames.
-const FRAMES_APART: u64 = 10_000_000_000;
+pub(super) const FRAMES_APART: u64 = 10_000_000_000;
 
 /// One capture file, or several that are read as one.
 pub enum CaptureSet {
