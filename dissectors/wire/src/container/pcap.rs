@@ -22,8 +22,8 @@ const MAGICS: [(u32, Variant, bool); 5] = [
     (0xa1b2_c3d4, Variant::Standard, false),
     (0xa1b2_3c4d, Variant::Standard, true),
     (0xa1b2_cd34, Variant::Modified, false),
-    (0x1c00_01ac, Variant::Ixia, true),
-    (0x1c00_01ab, Variant::Ixia, true),
+    (0x1c00_01ac, Variant::Ixia, false),
+    (0x1c00_01ab, Variant::Ixia, false),
 ];
 
 /// Which length of a record comes first: no field tells, the version has to.

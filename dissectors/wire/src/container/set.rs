@@ -15,7 +15,7 @@ pub(super) const FRAMES_APART: u64 = 10_000_000_000;
 /// One capture file, or several that are read as one.
 pub enum CaptureSet {
     One(Box<Capture>),
-    Several(Several),
+    Several(Box<Several>),
 }
 
 /// Files in the order of their first records.
@@ -62,7 +62,7 @@ impl CaptureSet {
         match paths {
             [] => Err(Error::Usage("no capture is named".into())),
             [path] => Ok(Capture::open(path, options)?.into()),
-            paths => Several::open(paths, options).map(CaptureSet::Several),
+            paths => Ok(CaptureSet::Several(Box::new(Several::open(paths, options)?))),
         }
     }
 

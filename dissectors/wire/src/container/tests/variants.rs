@@ -63,8 +63,8 @@ fn files() -> Vec<(Vec<u8>, &'static str, i64)> {
     vec![
         (modified(little), "pcap (modified, microsecond, little-endian)", 1000),
         (modified(big), "pcap (modified, microsecond, big-endian)", 1000),
-        (ixia(little, 0x1c00_01ac), "pcap (IXIA lcap, nanosecond, little-endian)", 1),
-        (ixia(big, 0x1c00_01ab), "pcap (IXIA lcap, nanosecond, big-endian)", 1),
+        (ixia(little, 0x1c00_01ac), "pcap (IXIA lcap, microsecond, little-endian)", 1000),
+        (ixia(big, 0x1c00_01ab), "pcap (IXIA lcap, microsecond, big-endian)", 1000),
         (old(little, 2), "pcap 2.2 (microsecond, little-endian)", 1000),
         (old(big, 3), "pcap 2.3 (microsecond, big-endian)", 1000),
         (snoop(), "snoop", 1000),
