@@ -9,8 +9,11 @@ use super::{Capture, Facts, Interface, Options, Record};
 use crate::error::{Error, Result};
 
 /// Where the numbers of a file's frames go on when those of an earlier file are
-/// not yet all given: a multiple of this, more than a file has frames.
+/// not all known yet: at a multiple of this, which is more than a file has frames.
 pub(super) const FRAMES_APART: u64 = 10_000_000_000;
+
+/// Records of a file looked at for its end; few enough to be held of every file that overlaps.
+const READ_ON: u64 = 8192;
 
 /// One capture file, or several that are read as one.
 pub enum CaptureSet {
@@ -182,11 +185,15 @@ impl Several {
 
     fn start(&mut self, path: &Path) -> Result<()> {
         let capture = Capture::open(path, &self.options)?;
-        let frames_before = match self.reading.as_slice() {
-            [] => self.last_frame,
-            _ => self.last_frame.next_multiple_of(FRAMES_APART),
-        };
-        self.last_frame = frames_before;
+        let mut all_counted = true;
+        for one in &mut self.reading {
+            all_counted &= one.capture.read_on();
+            self.last_frame = self.last_frame.max(one.frames_before + one.capture.frames);
+        }
+        if !all_counted {
+            self.last_frame = self.last_frame.next_multiple_of(FRAMES_APART);
+        }
+        let frames_before = self.last_frame;
         let (head, interfaces) = (Held::default(), Vec::new());
         self.reading.push(Reading { capture, head, frames_before, interfaces });
         self.advance(self.reading.len() - 1)
@@ -249,6 +256,19 @@ impl Reading {
 }
 
 impl Capture {
+    /// Holds some more records, so that a file which ends a little after the next of its rotation
+    /// begins is known to its last frame by then. Whether this one is.
+    fn read_on(&mut self) -> bool {
+        let window_ns = self.window_ns();
+        let enough = self.frames + READ_ON;
+        while !(self.ended || self.frames == enough || self.stream.is_crowded()) {
+            if let Some(found) = self.find() {
+                self.window.push(found.hold(&mut self.stream, self.frames), window_ns);
+            }
+        }
+        self.ended
+    }
+
     /// The next record like [`Capture::next`], but held: to be lent later, before the next pull.
     fn pull(&mut self) -> Result<Option<Held>> {
         if let Some(place) = self.lent.take() {

@@ -96,26 +96,37 @@ fn files_of_the_same_time_are_merged() {
     let files = [pcapng_of("wlan", &[1, 3, 5]), pcapng_of("wwan", &[2, 3, 4]), pcap_of(&[9])];
     let mut set = folder.open(&files).unwrap();
     let seen: Vec<_> = drain_set(&mut set).into_iter().flatten().collect();
-    let second = FRAMES_APART;
-    assert_eq!(
-        seen,
-        [
-            (1, 1, 0),
-            (2, second + 1, 1),
-            (3, 2, 0),
-            (3, second + 2, 1),
-            (4, second + 3, 1),
-            (5, 3, 0),
-            (9, second + 4, 2),
-        ]
-    );
+    assert_eq!(seen, [(1, 1, 0), (2, 4, 1), (3, 2, 0), (3, 5, 1), (4, 6, 1), (5, 3, 0), (9, 7, 2)]);
     let facts = set.facts();
     let files: Vec<_> = facts.files.iter().map(|file| (file.first_frame, file.frames)).collect();
-    assert_eq!(files, [(1, 3), (second + 1, 3), (second + 4, 1)]);
+    assert_eq!(files, [(1, 3), (4, 3), (7, 1)]);
     let packets: Vec<_> = facts.interfaces.iter().map(|one| one.packets).collect();
     assert_eq!(packets, [3, 3, 1]);
     assert_eq!(facts.comments.len(), 2);
     assert_eq!(facts.format(), "pcapng, pcap (microsecond, little-endian)");
+}
+
+#[test]
+fn long_files_of_the_same_time_leave_room_for_each_others_frames() {
+    let folder = Folder::new("long");
+    let long = pcap_of(&[7; 70_000]);
+    let mut set = folder.open(&[pcap_of(&[6]), long.clone(), long]).unwrap();
+    assert_eq!(drain_set(&mut set).len(), 140_001);
+    let facts = set.facts();
+    let files: Vec<_> = facts.files.iter().map(|file| (file.first_frame, file.frames)).collect();
+    assert_eq!(files, [(1, 1), (2, 70_000), (70_002, 70_000)]);
+    let staggered =
+        [pcap_of(&(0..140_000).map(|n| n / 70_000).collect::<Vec<_>>()), pcap_of(&[0, 1])];
+    let mut set = folder.open(&staggered).unwrap();
+    assert_eq!(drain_set(&mut set).len(), 140_002);
+    let facts = set.facts();
+    let files: Vec<_> = facts.files.iter().map(|file| (file.first_frame, file.frames)).collect();
+    assert_eq!(files, [(1, 2), (3, 140_000)]);
+    let staggered = [pcap_of(&[[0].repeat(9), [2].repeat(70_000)].concat()), pcap_of(&[1])];
+    let mut set = folder.open(&staggered).unwrap();
+    assert_eq!(drain_set(&mut set).len(), 70_010);
+    let files: Vec<_> = set.facts().files.iter().map(|file| file.first_frame).collect();
+    assert_eq!(files, [1, FRAMES_APART + 1]);
 }
 
 #[test]
