@@ -124,8 +124,9 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
 
 def paths_of(source: Source) -> list[str]:
     """Return the files of a capture, as they were named."""
-    one = isinstance(source, str | PathLike)
-    return [str(path) for path in ([source] if one else source)]
+    if isinstance(source, str | PathLike):
+        return [str(source)]
+    return [str(path) for path in source]
 
 
 def _name(source: Source) -> str:
