@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .analyzer.events import parse_events
 from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
-from .dissectors.ledger import Ledger, ReadOptions
+from .dissectors.ledger import Ledger, ReadOptions, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,13 +45,14 @@ class Analysis:
         return result([self.result])
 
 
-def read(path: Path | str, options: ReadOptions | None = None) -> Ledger:
+def read(source: Source, options: ReadOptions | None = None) -> Ledger:
     """Read a capture into its ledger.
 
     Parameters
     ----------
-    path
-        A pcap or pcapng file, plain, gzip or zstd.
+    source
+        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
+        standard input; or several files, which are merged by time.
     options
         How to read it.
 
@@ -62,18 +63,18 @@ def read(path: Path | str, options: ReadOptions | None = None) -> Ledger:
     FilterError
         When libpcap does not take the filter.
     """
-    return ledgers.read(path, options)
+    return ledgers.read(source, options)
 
 
 def dissect(
-    path: Path | str, table: str = ledgers.STREAMED_TABLE, options: ReadOptions | None = None
+    source: Source, table: str = ledgers.STREAMED_TABLE, options: ReadOptions | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Stream a table of a capture as Arrow record batches.
 
     Parameters
     ----------
-    path
-        The capture.
+    source
+        The capture, as for `read`.
     table
         A table of the ledger, or `chunks`: every chunk with every field.
     options
@@ -87,14 +88,14 @@ def dissect(
         As `read`.
     """
     if table == ledgers.STREAMED_TABLE:
-        return ledgers.chunks(path, options)
+        return ledgers.chunks(source, options)
     if table not in ledgers.schemas():
         raise KeyError(table)
-    return iter(ledgers.read(path, options).tables[table].to_batches())
+    return iter(ledgers.read(source, options).tables[table].to_batches())
 
 
 def analyze(
-    path: Path | str,
+    source: Source,
     *,
     events: Path | str | None = None,
     labels: Iterable[str] = (),
@@ -105,8 +106,9 @@ def analyze(
 
     Parameters
     ----------
-    path
-        A pcap or pcapng file, plain, gzip or zstd.
+    source
+        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
+        standard input; or several files, which are merged by time.
     events
         A file of JSON lines with link changes (docs/events.md).
     labels
@@ -134,7 +136,7 @@ def analyze(
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.
     Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
-    ledger = ledgers.read(path, options, progress)
+    ledger = ledgers.read(source, options, progress)
     from .analyzer.associations import analyze_ledger
 
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))

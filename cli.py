@@ -19,7 +19,7 @@ from .dissectors._core import CaptureError, FilterError, __version__
 from .dissectors.ledger import ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
     from rich.console import RenderableType
@@ -182,6 +182,11 @@ def main() -> None:
 )
 @click.option("--force", is_flag=True, help="Let --out overwrite.")
 @click.option(
+    "--merge",
+    is_flag=True,
+    help="Read the files as one capture, merged by time: a rotated file, or one file an interface.",
+)
+@click.option(
     "--strict",
     is_flag=True,
     help="Exit with 1 when a capture is damaged, after showing what could be read.",
@@ -195,6 +200,7 @@ def analyze_command(
     as_json: bool,
     out: Path | None,
     force: bool,
+    merge: bool,
     strict: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
@@ -202,8 +208,8 @@ def analyze_command(
 ) -> None:
     """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
 
-    CAPTURES are pcap or pcapng files, plain or compressed with gzip or zstd. Each is analyzed by
-    itself.
+    CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
+    standard input. Each is analyzed by itself, unless --merge makes them one.
 
     \b
     Example:
@@ -218,7 +224,7 @@ def analyze_command(
             prepare_folder(out, force=force)
     done: list[Analysis] = []
     failures: list[str] = []
-    for capture in captures:
+    for capture in [captures] if merge else [(capture,) for capture in captures]:
         try:
             with refusals(), _progress(capture) as progress:
                 done.append(
@@ -405,15 +411,13 @@ def completion_command(shell: str) -> None:
 
 
 @contextmanager
-def _progress(capture: Path) -> Iterator[Callable[[int, int | None], None] | None]:
+def _progress(capture: Sequence[Path]) -> Iterator[Callable[[int, int | None], None] | None]:
     """Show a progress bar on standard error, when it is a terminal and the work is long."""
-    long = capture.is_file() and capture.stat().st_size >= LONG_BYTES
-    if not (long and sys.stderr.isatty()):
+    length = sum(path.stat().st_size for path in capture if path.is_file())
+    if not (length >= LONG_BYTES and sys.stderr.isatty()):
         yield None
         return
-    with click.progressbar(
-        length=capture.stat().st_size, label=capture.name, file=sys.stderr
-    ) as bar:
+    with click.progressbar(length=length, label=capture[0].name, file=sys.stderr) as bar:
 
         def show(read_bytes: int, _: int | None) -> None:
             bar.update(read_bytes - bar.pos)

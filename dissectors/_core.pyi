@@ -1,4 +1,5 @@
 # Types of the extension module; stubtest holds them against it.
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
 
@@ -14,7 +15,7 @@ class FilterError(Exception): ...
 class Pass:
     def __new__(
         cls,
-        path: str | PathLike[str],
+        paths: Sequence[str | PathLike[str]],
         *,
         bin_ns: int = ...,
         udp_ports: list[int] | None = None,

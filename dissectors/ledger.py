@@ -6,14 +6,15 @@ once; `describe` prints them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
     import pyarrow as pa
@@ -28,6 +29,12 @@ CHUNK_BATCH_ROWS = 65_536
 """Rows of one batch of the streamed chunk table."""
 
 STREAMED_TABLE = "chunks"
+
+STANDARD_INPUT = "-"
+"""The path that stands for it."""
+
+Source = str | PathLike[str] | Sequence[str | PathLike[str]]
+"""A capture: a file, `-` for standard input, or several files whose packets are merged by time."""
 
 Row = dict[str, Any]
 """One row of a table: column name to Python int, float, str, bool or None."""
@@ -63,10 +70,10 @@ class Ledger:
     Attributes
     ----------
     path
-        The capture, as it was named.
+        The capture, as it was named; of several files the first, and how many more.
     capture
-        Facts of the file: format, frames read, dissected, partial and skipped by reason,
-        interfaces, order, problems by kind, damage.
+        Facts of the capture: files with their first frame numbers, format, frames read, dissected,
+        partial and skipped by reason, interfaces, order, problems by kind, damage.
     tables
         Arrow tables by name.
     options
@@ -118,9 +125,22 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
     return joined
 
 
-def _open(path: Path | str, options: ReadOptions, *, chunks: bool) -> _core.Pass:
+def paths_of(source: Source) -> list[str]:
+    """Return the files of a capture, as they were named."""
+    if isinstance(source, str | PathLike):
+        return [str(source)]
+    return [str(path) for path in source]
+
+
+def _name(source: Source) -> str:
+    first, *more = paths_of(source) or [""]
+    name = "standard input" if first == STANDARD_INPUT else first
+    return f"{name} and {len(more)} more" if more else name
+
+
+def _open(source: Source, options: ReadOptions, *, chunks: bool) -> _core.Pass:
     return _core.Pass(
-        path,
+        paths_of(source),
         bin_ns=options.bin_ns,
         udp_ports=None if options.udp_ports is None else list(options.udp_ports),
         reorder_window_ns=options.reorder_window_ns,
@@ -130,7 +150,7 @@ def _open(path: Path | str, options: ReadOptions, *, chunks: bool) -> _core.Pass
 
 
 def read(
-    path: Path | str,
+    source: Source,
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Ledger:
@@ -138,8 +158,10 @@ def read(
 
     Parameters
     ----------
-    path
-        A pcap or pcapng file, plain, gzip or zstd.
+    source
+        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; or several,
+        which are merged by time. The frames of each file are numbered on from
+        `Ledger.capture["files"][n]["first_frame"]`.
     options
         How to read it.
     progress
@@ -148,22 +170,22 @@ def read(
     Raises
     ------
     CaptureError
-        When the file cannot be opened or is no capture. A capture that goes wrong later gives
+        When a file cannot be opened or is no capture. A capture that goes wrong later gives
         the ledger up to there, and the damage in `Ledger.capture["damage"]`.
     FilterError
         When libpcap does not take the filter.
     """
     options = options or ReadOptions()
-    running = _open(path, options, chunks=False)
+    running = _open(source, options, chunks=False)
     while running.step(STEP_RECORDS):
         if progress is not None:
             progress(*running.progress())
     result = running.finish()
     tables = {name: _table(batch) for name, batch in result["tables"].items()}
-    return Ledger(str(path), result["capture"], tables, options)
+    return Ledger(_name(source), result["capture"], tables, options)
 
 
-def chunks(path: Path | str, options: ReadOptions | None = None) -> Iterator[pa.RecordBatch]:
+def chunks(source: Source, options: ReadOptions | None = None) -> Iterator[pa.RecordBatch]:
     """Stream the chunk table: every chunk of every SCTP packet, in time order.
 
     Yields batches of about 65,536 rows; at least one, which may be empty.
@@ -175,7 +197,7 @@ def chunks(path: Path | str, options: ReadOptions | None = None) -> Iterator[pa.
     """
     import pyarrow as pa
 
-    running = _open(path, options or ReadOptions(), chunks=True)
+    running = _open(source, options or ReadOptions(), chunks=True)
     more = True
     given = False
     while more:

@@ -24,8 +24,8 @@ def huge() -> bytes:
 
 
 NO_CAPTURES = {
-    "empty": (b"", "at byte 0: expected a pcap or pcapng header, found an empty file"),
-    "text": (b"Dear diary,\n", "at byte 0: expected a pcap or pcapng header, found "),
+    "empty": (b"", "at byte 0: expected a pcap, pcapng or snoop header, found an empty file"),
+    "text": (b"Dear diary,\n", "at byte 0: expected a pcap, pcapng or snoop header, found "),
     "header-cut": (WHOLE[:20], "expected a pcap file header of 24 bytes"),
 }
 COMMANDS = (

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use error::{CaptureError, FilterError, to_python};
-use pathscope_wire::container::{Capture, Compression, Options as CaptureOptions};
+use pathscope_wire::container::{Facts, Options as CaptureOptions};
 use pathscope_wire::ledger::{ChunkRow, Ledger};
 use pathscope_wire::pass::{Options, Pass as WirePass, Summary};
 use pyo3::exceptions::PyRuntimeError;
@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 
-/// One streaming pass over one capture.
+/// One streaming pass over one capture, be it of several files.
 #[pyclass(module = "pathscope.dissectors._core")]
 struct Pass {
     // None once finished. A mutex, because Python may call from several threads.
@@ -36,10 +36,10 @@ impl Pass {
 #[pymethods]
 impl Pass {
     #[new]
-    #[pyo3(signature = (path, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false))]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        paths: Vec<PathBuf>,
         bin_ns: i64,
         udp_ports: Option<Vec<u16>>,
         reorder_window_ns: Option<i64>,
@@ -61,7 +61,7 @@ impl Pass {
             chunks,
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
-        let pass = py.detach(|| WirePass::open(&path, options)).map_err(to_python)?;
+        let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
         Ok(Pass { pass: Mutex::new(Some(pass)) })
     }
 
@@ -95,7 +95,7 @@ impl Pass {
         let (capture, summary, batches) = py.detach(|| {
             let (capture, summary) = pass.finish();
             let batches = summary.ledger.batches();
-            (capture, summary, batches)
+            (capture.facts(), summary, batches)
         });
         let tables = PyDict::new(py);
         for (name, batch) in batches {
@@ -108,28 +108,27 @@ impl Pass {
     }
 }
 
-fn compression_name(compression: Compression) -> Option<&'static str> {
-    match compression {
-        Compression::None => None,
-        Compression::Gzip => Some("gzip"),
-        Compression::Zstd => Some("zstd"),
-    }
-}
-
 /// The facts of a capture that are not a table.
-fn facts<'py>(
-    py: Python<'py>,
-    capture: &Capture,
-    summary: &Summary,
-) -> PyResult<Bound<'py, PyDict>> {
+fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let frames = PyDict::new(py);
     frames.set_item("read", summary.frames.read)?;
     frames.set_item("dissected", summary.frames.dissected)?;
     frames.set_item("partial", summary.frames.partial)?;
     frames.set_item("skipped", &summary.frames.skipped)?;
-    let order = capture.order();
+    let files = capture
+        .files
+        .iter()
+        .map(|file| {
+            let dict = PyDict::new(py);
+            dict.set_item("path", &file.name)?;
+            dict.set_item("first_frame", file.first_frame)?;
+            dict.set_item("frames", file.frames)?;
+            Ok(dict)
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    let order = capture.order;
     let interfaces = capture
-        .interfaces()
+        .interfaces
         .iter()
         .map(|interface| {
             let dict = PyDict::new(py);
@@ -145,22 +144,24 @@ fn facts<'py>(
         })
         .collect::<PyResult<Vec<_>>>()?;
     let facts = PyDict::new(py);
-    facts.set_item("format", capture.format().name())?;
-    facts.set_item("compression", compression_name(capture.compression()))?;
+    facts.set_item("files", files)?;
+    facts.set_item("format", capture.format())?;
+    facts.set_item("compression", capture.compression())?;
     facts.set_item("frames", frames)?;
     facts.set_item("sctp_packets", summary.sctp_packets)?;
     facts.set_item("start_ns", summary.first_ns)?;
     facts.set_item("end_ns", summary.last_ns)?;
     facts.set_item("interfaces", interfaces)?;
-    facts.set_item("comments", capture.comments())?;
-    facts.set_item("dropped_by_capture", capture.dropped())?;
+    facts.set_item("comments", &capture.comments)?;
+    facts.set_item("dropped_by_capture", capture.dropped)?;
     facts.set_item("late_frames", order.late)?;
     facts.set_item("reordered_frames", order.reordered)?;
     facts.set_item("largest_lateness_ns", order.largest_lateness_ns)?;
     facts.set_item("clock_steps", order.clock_steps)?;
     facts.set_item("problems", &summary.problems)?;
     facts.set_item("dropped_fragments", summary.dropped_fragments)?;
-    facts.set_item("damage", summary.damage.as_ref().map(ToString::to_string))?;
+    let damage: Vec<String> = summary.damage.iter().map(ToString::to_string).collect();
+    facts.set_item("damage", (!damage.is_empty()).then(|| damage.join("; ")))?;
     Ok(facts)
 }
 

@@ -3,9 +3,9 @@
 //! Every record is counted once: read = dissected + partial + skipped by reason.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::container::{Capture, Options as CaptureOptions, Record};
+use crate::container::{CaptureSet, Options as CaptureOptions, Record};
 use crate::error::{Error, Result};
 use crate::ledger::{ChunkRow, CommentRow, Ledger, PROBLEM_ROWS, ProblemRow};
 use crate::packet::{Decoder, DecoderOptions, Found, Packet};
@@ -53,10 +53,10 @@ pub struct Frames {
 }
 
 pub struct Pass {
-    capture: Capture,
+    capture: CaptureSet,
     work: Work,
     filter: Option<Filter>,
-    damage: Option<Error>,
+    damage: Vec<Error>,
     done: bool,
 }
 
@@ -83,19 +83,20 @@ pub struct Summary {
     pub problems: BTreeMap<String, u64>,
     /// Fragments dropped because too many datagrams were incomplete at a time.
     pub dropped_fragments: u64,
-    /// The file went wrong before its end.
-    pub damage: Option<Error>,
+    /// Of each file that went wrong before its end.
+    pub damage: Vec<Error>,
 }
 
 impl Pass {
-    pub fn open(path: &Path, options: Options) -> Result<Pass> {
-        let capture = Capture::open(path, &options.capture)?;
+    /// Over files that are one capture; see [`CaptureSet::open`].
+    pub fn open(paths: &[PathBuf], options: Options) -> Result<Pass> {
+        let capture = CaptureSet::open(paths, &options.capture)?;
         Ok(Self::over(capture, options))
     }
 
-    pub fn over(capture: Capture, options: Options) -> Pass {
+    pub fn over(capture: impl Into<CaptureSet>, options: Options) -> Pass {
         Pass {
-            capture,
+            capture: capture.into(),
             work: Work {
                 decoder: Decoder::new(DecoderOptions { udp_ports: options.udp_ports }),
                 tracker: Tracker::new(options.bin_ns),
@@ -107,17 +108,17 @@ impl Pass {
                 chunks: options.chunks.then(Vec::new),
             },
             filter: options.filter,
-            damage: None,
+            damage: Vec::new(),
             done: false,
         }
     }
 
-    pub fn capture(&self) -> &Capture {
+    pub fn capture(&self) -> &CaptureSet {
         &self.capture
     }
 
     /// Reads up to `records` records; false when the capture is at its end.
-    /// Damage in the file ends the pass, but not what was read before it.
+    /// Damage in a file ends its records, but not what was read before them.
     pub fn step(&mut self, records: usize) -> Result<bool> {
         for _ in 0..records {
             if self.done {
@@ -137,7 +138,7 @@ impl Pass {
                 Ok(None) => self.done = true,
                 Err(damage @ Error::Damaged { .. }) => {
                     self.work.damaged(&damage);
-                    self.damage = Some(damage);
+                    self.damage.push(damage);
                 }
                 Err(other) => return Err(other),
             }
@@ -155,7 +156,7 @@ impl Pass {
     }
 
     /// The tables. Call it after `step` has said false, or earlier for what there is so far.
-    pub fn finish(self) -> (Capture, Summary) {
+    pub fn finish(self) -> (CaptureSet, Summary) {
         let work = self.work;
         let summary = Summary {
             dropped_fragments: work.decoder.dropped_fragments(),

@@ -1,22 +1,27 @@
-//! Records out of capture files: pcap and pcapng, plain, gzip or Zstandard.
+//! Records out of capture files: pcap, pcapng and snoop, plain or compressed.
 //!
 //! [`Capture`] lends one record after the other in time order. The file is read
 //! ahead by a thread (`prefetch`), records borrow from its blocks without being
-//! copied (`stream`, `pcap`, `pcapng`), and only a file with several interfaces
-//! has records held back to be put in order (`order`).
+//! copied (`stream`, `pcap`, `pcapng`, `snoop`), and only a file with several
+//! interfaces has records held back to be put in order (`order`). [`CaptureSet`]
+//! reads several files as one.
 
 mod clock;
 mod compression;
+mod facts;
+mod format;
 mod order;
 mod pcap;
 mod pcapng;
 mod prefetch;
+mod set;
+mod snoop;
 mod stream;
 
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
+use std::fs;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -24,17 +29,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::compression::Compression;
+pub use self::facts::{Facts, File};
+pub use self::format::Format;
 pub use self::order::Order;
+pub use self::pcap::Variant;
+pub use self::set::CaptureSet;
 
+use self::format::Parser;
 use self::order::{Held, Window};
-use self::pcap::Pcap;
-use self::pcapng::Pcapng;
 use self::prefetch::{BLOCK_SIZE, Blocks};
-use self::stream::{ByteOrder, Fault, Place, Stream};
+use self::stream::{Fault, Place, Stream};
 use crate::error::{Error, Result};
 
 /// libpcap's MAXIMUM_SNAPLEN: what no capture exceeds, and so the sign of a damaged length.
 const MAX_CAPTURED: u32 = 262_144;
+
+/// The path that stands for it.
+const STANDARD_INPUT: &str = "-";
 
 /// How far apart the writers of capture files let interfaces drift.
 const SEVERAL_INTERFACES_WINDOW_NS: i64 = 2_000_000_000;
@@ -95,26 +106,6 @@ impl Default for Options {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Pcap { nanosecond: bool, big_endian: bool, version: (u16, u16) },
-    Pcapng,
-}
-
-impl Format {
-    /// "pcap (nanosecond, big-endian)", "pcapng".
-    pub fn name(&self) -> String {
-        match self {
-            Format::Pcap { nanosecond, big_endian, .. } => format!(
-                "pcap ({}, {})",
-                if *nanosecond { "nanosecond" } else { "microsecond" },
-                if *big_endian { "big-endian" } else { "little-endian" }
-            ),
-            Format::Pcapng => "pcapng".into(),
-        }
-    }
-}
-
 /// The next record in the stream, which still has to be taken: `length` bytes
 /// of which `data` are the packet.
 struct Found {
@@ -126,17 +117,11 @@ struct Found {
     comments: Vec<String>,
 }
 
-enum Parser {
-    Pcap(Pcap),
-    Pcapng(Box<Pcapng>),
-}
-
 /// An open capture file.
 pub struct Capture {
     name: String,
     stream: Stream,
     parser: Parser,
-    format: Format,
     compression: Compression,
     bytes_read: Arc<AtomicU64>,
     file_length: Option<u64>,
@@ -152,15 +137,18 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Opens a file and checks its header.
+    /// Opens a file, or standard input as `-`, and checks its header.
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be read, [`Error::NotACapture`] when it is not a capture
     /// of a known format and version.
     pub fn open(path: &Path, options: &Options) -> Result<Capture> {
+        if path == Path::new(STANDARD_INPUT) {
+            return Self::from_reader("standard input", Box::new(io::stdin()), options);
+        }
         let name = path.display().to_string();
-        let open = || -> io::Result<(File, Option<u64>)> {
-            let file = File::open(path)?;
+        let open = || -> io::Result<(fs::File, Option<u64>)> {
+            let file = fs::File::open(path)?;
             let metadata = file.metadata()?;
             let length = metadata.is_file().then_some(metadata.len());
             Ok((file, length))
@@ -194,7 +182,7 @@ impl Capture {
         let blocks = Blocks::new(reader, block_size, options.prefetch).map_err(io_error)?;
         let mut stream = Stream::new(blocks, block_size);
         let mut interfaces = Vec::new();
-        let (parser, format) = match open_parser(&mut stream, &mut interfaces) {
+        let parser = match Parser::open(&mut stream, &mut interfaces) {
             Ok(opened) => opened,
             Err(fault) => {
                 // A file that cannot be read is not yet a file of the wrong kind.
@@ -209,7 +197,6 @@ impl Capture {
             name: name.into(),
             stream,
             parser,
-            format,
             compression,
             bytes_read,
             file_length: None,
@@ -260,8 +247,8 @@ impl Capture {
         &self.interfaces
     }
 
-    pub fn format(&self) -> &Format {
-        &self.format
+    pub fn format(&self) -> Format {
+        self.parser.format()
     }
 
     pub fn compression(&self) -> Compression {
@@ -285,19 +272,14 @@ impl Capture {
 
     /// Comments of the sections so far.
     pub fn comments(&self) -> &[String] {
-        match &self.parser {
-            Parser::Pcap(_) => &[],
-            Parser::Pcapng(pcapng) => &pcapng.comments,
-        }
+        self.parser.comments()
     }
 
     /// Packets lost while capturing, by the Interface Statistics Blocks so far: the sum over
-    /// interfaces of `isb_ifdrop`, or `isb_osdrop` where only that is told; `None` if neither is.
+    /// interfaces of `isb_ifdrop`, or `isb_osdrop` where only that is told. By the cumulative drops
+    /// of a snoop file. `None` where nothing is told.
     pub fn dropped(&self) -> Option<u64> {
-        match &self.parser {
-            Parser::Pcap(_) => None,
-            Parser::Pcapng(pcapng) => pcapng.dropped(),
-        }
+        self.parser.dropped()
     }
 
     #[inline]
@@ -314,10 +296,7 @@ impl Capture {
         if self.ended {
             return None;
         }
-        let found = match &mut self.parser {
-            Parser::Pcap(pcap) => pcap.find(&mut self.stream),
-            Parser::Pcapng(pcapng) => pcapng.find(&mut self.stream, &mut self.interfaces),
-        };
+        let found = self.parser.find(&mut self.stream, &mut self.interfaces);
         match found {
             Ok(Some(found)) => {
                 self.frames += 1;
@@ -394,50 +373,6 @@ impl Found {
             comments: self.comments,
         }
     }
-}
-
-/// Other files whose first bytes people take for a capture's, or that hold one.
-const NOT_READ: [(&[u8], &str); 9] = [
-    (&[0xa1, 0xb2, 0xcd, 0x34], "a modified pcap file (magic 0xa1b2cd34)"),
-    (&[0x34, 0xcd, 0xb2, 0xa1], "a modified pcap file (magic 0xa1b2cd34)"),
-    (&[0xa1, 0xb2, 0x34, 0xcd], "an old modified pcap file (magic 0xa1b234cd)"),
-    (&[0xcd, 0x34, 0xb2, 0xa1], "an old modified pcap file (magic 0xa1b234cd)"),
-    (b"snoop\0\0\0", "a snoop file"),
-    (b"\xfd7zXZ\0", "an xz-compressed file"),
-    (b"BZh", "a bzip2-compressed file"),
-    (b"\x04\x22\x4d\x18", "an LZ4-compressed file"),
-    (b"PK\x03\x04", "a zip archive"),
-];
-
-fn open_parser(
-    stream: &mut Stream,
-    interfaces: &mut Vec<Interface>,
-) -> std::result::Result<(Parser, Format), Fault> {
-    const MAGIC: usize = 4;
-    const SHOWN: usize = 16;
-    let start = stream.peek(SHOWN);
-    let start = start.get(..SHOWN).unwrap_or(start);
-    if start.starts_with(&pcapng::MAGIC) {
-        let pcapng = Pcapng::open(stream)?;
-        return Ok((Parser::Pcapng(Box::new(pcapng)), Format::Pcapng));
-    }
-    if start.first_chunk::<MAGIC>().is_some_and(|magic| pcap::MAGICS.contains(magic)) {
-        let pcap = Pcap::open(stream, interfaces)?;
-        let format = Format::Pcap {
-            nanosecond: pcap.nanosecond,
-            big_endian: pcap.order == ByteOrder::Big,
-            version: pcap.version,
-        };
-        return Ok((Parser::Pcap(pcap), format));
-    }
-    let found = match NOT_READ.iter().find(|(magic, _)| start.starts_with(magic)) {
-        Some((_, name)) => (*name).into(),
-        None if start.is_empty() => "an empty file".into(),
-        None => format!("\"{}\"", start.escape_ascii()),
-    };
-    // A stream that broke before its first bytes says so itself.
-    stream.finish()?;
-    Err(Fault::new(0, "a pcap or pcapng header", found))
 }
 
 fn captured_limit() -> String {

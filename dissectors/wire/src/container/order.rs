@@ -31,9 +31,19 @@ pub struct Order {
     pub largest_lateness_ns: i64,
 }
 
+impl Order {
+    /// Adds what was found in another file.
+    pub(super) fn add(&mut self, other: &Order) {
+        self.late += other.late;
+        self.clock_steps += other.clock_steps;
+        self.reordered += other.reordered;
+        self.largest_lateness_ns = self.largest_lateness_ns.max(other.largest_lateness_ns);
+    }
+}
+
 /// A record held back. In the order records are to be given out: no two have
 /// the same frame, so that what follows it is never compared.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Held {
     /// Clock steps before it.
     pub step: u64,

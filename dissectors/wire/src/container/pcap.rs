@@ -1,6 +1,5 @@
-//! The pcap format: draft-ietf-opsawg-pcap, sections 4 (file header) and 5 (packet record).
-
-use pcap_parser::pcap::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
+//! The pcap format: draft-ietf-opsawg-pcap, sections 4 (file header) and 5 (packet
+//! record); its variants as libpcap (`sf-pcap.c`) and Wireshark read them.
 
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface, MAX_CAPTURED};
@@ -8,98 +7,142 @@ use super::{Found, Interface, MAX_CAPTURED};
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
 
-/// The magics of both time units, each as its own byte order and the other one see it.
-pub(super) const MAGICS: [[u8; 4]; 4] = [
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
+/// Whose records these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    Standard,
+    /// Of A. Kuznetsov's patched libpcap: interface index, protocol and packet type after the lengths.
+    Modified,
+    /// IXIA lcap: the size of all records after the file header.
+    Ixia,
+}
+
+/// What a magic tells: variant, whether fractions are nanoseconds.
+const MAGICS: [(u32, Variant, bool); 5] = [
+    (0xa1b2_c3d4, Variant::Standard, false),
+    (0xa1b2_3c4d, Variant::Standard, true),
+    (0xa1b2_cd34, Variant::Modified, false),
+    (0x1c00_01ac, Variant::Ixia, false),
+    (0x1c00_01ab, Variant::Ixia, false),
 ];
+
+/// Which length of a record comes first: no field tells, the version has to.
+#[derive(Clone, Copy)]
+enum Lengths {
+    CapturedFirst,
+    /// Version 2.3 was written both ways: no more can be captured than there was.
+    SmallerIsCaptured,
+    CapturedLast,
+}
 
 /// What the file header says about all records.
 pub(super) struct Pcap {
     pub order: ByteOrder,
+    pub variant: Variant,
     pub nanosecond: bool,
     pub version: (u16, u16),
     fraction_ns: i64,
+    record_header: usize,
+    lengths: Lengths,
+}
+
+/// Byte order, variant and unit of the magic that the file starts with, if it is one of pcap.
+fn magic(start: &[u8]) -> Option<(ByteOrder, Variant, bool)> {
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| {
+        let told = order.u32(start, 0)?;
+        let (_, variant, nanosecond) = MAGICS.iter().find(|(magic, ..)| *magic == told)?;
+        Some((order, *variant, *nanosecond))
+    })
 }
 
 impl Pcap {
-    /// Reads the file header, whose magic has been seen, and with it the one interface.
-    pub fn open(stream: &mut Stream, interfaces: &mut Vec<Interface>) -> Result<Self, Fault> {
-        let Ok((_, header)) = parse_pcap_header(stream.peek(FILE_HEADER)) else {
-            return Err(stream.cut(format!("a pcap file header of {FILE_HEADER} bytes")));
+    /// Reads the file header, and with it the one interface; `None` when the magic is another.
+    pub fn open(
+        stream: &mut Stream,
+        interfaces: &mut Vec<Interface>,
+    ) -> Result<Option<Self>, Fault> {
+        let Some((order, variant, nanosecond)) = magic(stream.peek(4)) else { return Ok(None) };
+        let length = FILE_HEADER + if variant == Variant::Ixia { 4 } else { 0 };
+        let view = stream.peek(length);
+        let (Some(major), Some(minor), Some(snap_length), Some(network), true) = (
+            order.u16(view, 4),
+            order.u16(view, 6),
+            order.u32(view, 16),
+            order.u32(view, 20),
+            view.len() >= length,
+        ) else {
+            return Err(stream.cut(format!("a pcap file header of {length} bytes")));
         };
-        let version = (header.version_major, header.version_minor);
-        // Before 2.4 the two lengths of a record stand in either order, which no field tells.
-        if version.0 != 2 || version.1 < 4 {
-            let found = format!("version {}.{}", version.0, version.1);
-            return Err(Fault::new(4, "pcap version 2.4", found));
-        }
-        let nanosecond = header.is_nanosecond_precision();
+        let lengths = match (major, minor) {
+            (2, 0..3) => Lengths::CapturedLast,
+            (2, 3) => Lengths::SmallerIsCaptured,
+            (2, 4..) => Lengths::CapturedFirst,
+            _ => {
+                let found = format!("version {major}.{minor}");
+                return Err(Fault::new(4, "pcap version 2.4", found));
+            }
+        };
         interfaces.push(Interface {
             section: 0,
             number: 0,
             // The upper half tells of frame check sequences. Truncation to the lower is the point.
-            link_type: (header.network.0 & 0xffff) as u16,
+            link_type: (network & 0xffff) as u16,
             name: None,
             description: None,
-            snap_length: header.snaplen,
+            snap_length,
             time_unit: if nanosecond { "10^-9 s" } else { "10^-6 s" }.into(),
             packets: 0,
         });
-        stream.take(FILE_HEADER);
-        Ok(Pcap {
-            order: if header.is_bigendian() { ByteOrder::Big } else { ByteOrder::Little },
+        stream.take(length);
+        Ok(Some(Pcap {
+            order,
+            variant,
             nanosecond,
-            version,
+            version: (major, minor),
             fraction_ns: if nanosecond { 1 } else { 1000 },
-        })
+            record_header: RECORD_HEADER + if variant == Variant::Modified { 8 } else { 0 },
+            lengths,
+        }))
     }
 
     /// The next record, or `None` at the end of the file.
     #[inline]
     pub fn find(&self, stream: &mut Stream) -> Result<Option<Found>, Fault> {
-        let view = stream.peek(RECORD_HEADER);
-        let Some(captured) = self.order.u32(view, 8) else { return Self::no_header(stream) };
-        if captured > MAX_CAPTURED || view.len() < RECORD_HEADER {
-            return Self::no_record(stream, captured);
+        let (order, start) = (self.order, self.record_header);
+        let view = stream.peek(start);
+        let (Some(seconds), Some(fraction), Some(first), Some(second), true) = (
+            order.u32(view, 0),
+            order.u32(view, 4),
+            order.u32(view, 8),
+            order.u32(view, 12),
+            view.len() >= start,
+        ) else {
+            return self.no_header(stream);
+        };
+        let (captured, wire_length) = match self.lengths {
+            Lengths::CapturedFirst => (first, second),
+            Lengths::SmallerIsCaptured => (first.min(second), first.max(second)),
+            Lengths::CapturedLast => (second, first),
+        };
+        if captured > MAX_CAPTURED {
+            let found = captured.to_string();
+            return Err(Fault::new(stream.offset(), super::captured_limit(), found));
         }
-        let length = RECORD_HEADER + captured as usize;
-        let view = stream.peek(length);
-        let parsed = match self.order {
-            ByteOrder::Little => parse_pcap_frame(view),
-            ByteOrder::Big => parse_pcap_frame_be(view),
-        };
-        let Ok((_, record)) = parsed else {
+        let length = start + captured as usize;
+        if stream.peek(length).len() < length {
             return Err(stream.cut(format!("a record of {length} bytes")));
-        };
+        }
         // Two unsigned 32-bit fields: their sum stays far below what 64 bits hold.
-        let time_ns =
-            i64::from(record.ts_sec) * 1_000_000_000 + i64::from(record.ts_usec) * self.fraction_ns;
-        Ok(Some(Found {
-            time_ns,
-            interface: 0,
-            wire_length: record.origlen,
-            length,
-            data: RECORD_HEADER..length,
-            comments: Vec::new(),
-        }))
+        let time_ns = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.fraction_ns;
+        let (data, comments) = (start..length, Vec::new());
+        Ok(Some(Found { time_ns, interface: 0, wire_length, length, data, comments }))
     }
 
     #[cold]
-    fn no_header(stream: &mut Stream) -> Result<Option<Found>, Fault> {
+    fn no_header(&self, stream: &mut Stream) -> Result<Option<Found>, Fault> {
         if stream.peek(1).is_empty() {
             return stream.finish().map(|()| None);
         }
-        Err(stream.cut(format!("a record header of {RECORD_HEADER} bytes")))
-    }
-
-    #[cold]
-    fn no_record(stream: &mut Stream, captured: u32) -> Result<Option<Found>, Fault> {
-        if captured <= MAX_CAPTURED {
-            return Self::no_header(stream);
-        }
-        Err(Fault::new(stream.offset(), super::captured_limit(), captured.to_string()))
+        Err(stream.cut(format!("a record header of {} bytes", self.record_header)))
     }
 }

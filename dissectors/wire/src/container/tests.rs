@@ -2,9 +2,13 @@
 
 mod build;
 mod damage;
+mod set;
 mod time;
+mod variants;
 
 use std::io::{Cursor, Write};
+
+use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 
 use self::build::Builder;
 use super::stream::ByteOrder;
@@ -114,8 +118,8 @@ fn pcap_in_both_orders_and_units() {
         for nanosecond in [false, true] {
             let mut capture = open(&pcap(order, nanosecond), &in_file_order(), 4096).unwrap();
             let big_endian = order == ByteOrder::Big;
-            let version = (2, 4);
-            assert_eq!(*capture.format(), Format::Pcap { nanosecond, big_endian, version });
+            let (variant, version) = (Variant::Standard, (2, 4));
+            assert_eq!(capture.format(), Format::Pcap { variant, nanosecond, big_endian, version });
             let (kept, error) = drain(&mut capture);
             assert!(error.is_none());
             let unit = if nanosecond { 1 } else { 1000 };
@@ -183,6 +187,28 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let options = lzma_rust2::XzOptions::with_preset(1);
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let info = FrameInfo::new().block_size(BlockSize::Max64KB).content_checksum(true);
+    let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// With larger blocks that depend on each other.
+fn lz4_linked(bytes: &[u8]) -> Vec<u8> {
+    let info = FrameInfo::new().block_size(BlockSize::Max1MB).block_mode(BlockMode::Linked);
+    let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Compressed in two parts, whose border is in a record.
 fn in_two_parts(bytes: &[u8], compress: fn(&[u8]) -> Vec<u8>, between: &[u8]) -> Vec<u8> {
     let (head, tail) = bytes.split_at(bytes.len() / 2);
@@ -202,6 +228,11 @@ fn compressed_files_read_like_plain_ones() {
             (Compression::Zstd, zstd(&bytes)),
             (Compression::Zstd, in_two_parts(&bytes, zstd, SKIPPABLE)),
             (Compression::Zstd, skippable_first),
+            (Compression::Xz, xz(&bytes)),
+            (Compression::Xz, in_two_parts(&bytes, xz, &[0; 8])),
+            (Compression::Lz4, lz4(&bytes)),
+            (Compression::Lz4, in_two_parts(&bytes, lz4, SKIPPABLE)),
+            (Compression::Lz4, [in_two_parts(&bytes, lz4_linked, &[]), lz4(&[])].concat()),
         ] {
             let mut capture = open(&packed, &Options::default(), 64).unwrap();
             assert_eq!(capture.compression(), compression);

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
+use crate::container::Capture;
 use crate::packet::build::{ethernet, ipv4, ipv4_fragment, ipv6, udp};
 use crate::sctp::build::{chunk, packet};
 use crate::sctp::chunk::{COOKIE_ACK, DATA, HEARTBEAT, SACK};
@@ -99,7 +100,7 @@ fn what_was_read_before_damage_stays() {
     let mut file = pcap(RAW, &[record.clone(), record]);
     file.truncate(file.len() - 3);
     let summary = read(file);
-    assert!(matches!(summary.damage, Some(Error::Damaged { .. })));
+    assert!(matches!(summary.damage[..], [Error::Damaged { .. }]));
     assert_eq!(summary.frames.dissected, 1);
     assert!(conserved(&summary.frames));
     let row = summary.ledger.problems.last().unwrap();

@@ -4,6 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use proptest::prelude::*;
 
+use super::variants::variants;
 use super::*;
 
 fn refusal(bytes: &[u8]) -> String {
@@ -12,14 +13,13 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn refuses_what_is_not_a_capture() {
-    assert!(refusal(b"").ends_with("expected a pcap or pcapng header, found an empty file"));
+    assert!(refusal(b"").ends_with("expected a pcap, pcapng or snoop header, found an empty file"));
     assert!(refusal(b"hello\n").ends_with(r#"found "hello\n""#));
-    assert!(refusal(&[0x34, 0xcd, 0xb2, 0xa1, 2, 0]).contains("modified pcap"));
     assert!(refusal(&pcap(ByteOrder::Little, false)[..23]).contains("24 bytes, found 23 bytes"));
     assert!(refusal(&everything()[..11]).contains("found 11 bytes, then end of file"));
     let mut old = pcap(ByteOrder::Big, false);
-    old[7] = 2;
-    assert!(refusal(&old).contains("found version 2.2"));
+    old[5] = 1;
+    assert!(refusal(&old).contains("found version 1.4"));
     let mut order = everything();
     order[8] = 0;
     assert!(refusal(&order).contains("byte-order magic"));
@@ -113,7 +113,8 @@ fn contradictions_in_blocks_are_damage() {
 
 #[test]
 fn a_cut_anywhere_keeps_every_whole_record() {
-    for bytes in [pcap(ByteOrder::Little, false), pcap(ByteOrder::Big, true), everything()] {
+    let standard = [pcap(ByteOrder::Little, false), pcap(ByteOrder::Big, true), everything()];
+    for bytes in standard.into_iter().chain(variants()) {
         let (all, _) = read(&bytes, &in_file_order());
         // Records end where the next one begins, and blocks that are not packets count as well.
         let borders = borders(&bytes);
@@ -145,13 +146,8 @@ fn borders(bytes: &[u8]) -> Vec<usize> {
     let mut at = 0;
     let mut order = ByteOrder::Little;
     if !bytes.starts_with(&pcapng::MAGIC) {
-        order = if bytes[0] == 0xa1 { ByteOrder::Big } else { ByteOrder::Little };
-        borders.push(24);
-        at = 24;
-        while at < bytes.len() {
-            at += 16 + order.u32(bytes, at + 8).unwrap() as usize;
-            borders.push(at);
-        }
+        borders.extend(read(bytes, &in_file_order()).0.iter().map(|record| record.offset as usize));
+        borders.push(bytes.len());
         return borders;
     }
     while at < bytes.len() {
@@ -175,7 +171,7 @@ fn a_compressed_file_that_breaks_keeps_what_came_before() {
         file.pcap_record(second, 0, &second.to_be_bytes().repeat(8));
     }
     let plain = read(&file.bytes, &in_file_order()).0;
-    for compress in [gzip, zstd] {
+    for compress in [gzip, zstd, xz, lz4] {
         let packed = compress(&file.bytes);
         for keep in [packed.len() - 1, packed.len() / 2, packed.len() * 3 / 4] {
             let Ok(mut capture) = open(&packed[..keep], &in_file_order(), 4096) else {
@@ -194,7 +190,7 @@ fn a_compressed_file_that_breaks_keeps_what_came_before() {
 
 #[test]
 fn a_wrong_checksum_is_damage() {
-    for compress in [gzip, zstd] {
+    for compress in [gzip, zstd, xz, lz4] {
         let mut packed = compress(&pcap(ByteOrder::Little, true));
         let last = packed.len() - 5 * usize::from(packed[0] == 0x1f) - 1;
         packed[last] ^= 1;
@@ -245,12 +241,41 @@ fn interfaces_without_end_are_damage() {
     assert!(message.ends_with("expected at most 65536 interfaces, found 65537"), "{message}");
 }
 
+#[test]
+fn a_cut_compressed_file_is_never_taken_for_a_whole_one() {
+    for compress in [gzip, zstd, xz, lz4, lz4_linked] {
+        let packed = compress(&everything());
+        for cut in 1..packed.len() {
+            if let Ok(mut capture) = open(&packed[..cut], &in_file_order(), 64) {
+                let (_, error) = drain(&mut capture);
+                assert!(matches!(error, Some(Error::Damaged { .. })), "{cut} of {packed:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_xz_file_that_wants_too_much_memory_is_refused() {
+    // The dictionary size of the one block's LZMA2 filter, for 1.5 GiB, and the header's checksum.
+    let mut packed = xz(&everything());
+    let header = 12..20;
+    assert_eq!(packed[header.start + 2], 0x21, "LZMA2");
+    packed[header.start + 4] = 37;
+    let mut checksum = flate2::Crc::new();
+    checksum.update(&packed[header.clone()]);
+    packed[header.end..header.end + 4].copy_from_slice(&checksum.sum().to_le_bytes());
+    let message = refusal(&packed);
+    assert!(message.contains("mem_limit"), "{message}");
+}
+
 proptest! {
     #[test]
     fn changed_bytes_never_panic(
         changes in prop::collection::vec((0..900_usize, any::<u8>()), 1..12),
     ) {
-        for mut bytes in [pcap(ByteOrder::Little, false), everything()] {
+        let plain = [pcap(ByteOrder::Little, false), everything()].into_iter().chain(variants());
+        let packed = [gzip, zstd, xz, lz4, lz4_linked].map(|compress| compress(&everything()));
+        for mut bytes in plain.chain(packed) {
             for (at, value) in &changes {
                 let at = at % bytes.len();
                 bytes[at] = *value;

@@ -1,0 +1,78 @@
+//! The LZ4 frame format, version 1.6: any number of frames, skippable ones passed over.
+
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+
+use lz4_flex::frame::{Error, FrameDecoder};
+
+use super::INPUT_BUFFER;
+
+pub(super) struct Lz4<R: Read> {
+    /// One a frame, as it does not expect blocks of another size in a later one.
+    /// `None` only while the next one is made.
+    decoder: Option<FrameDecoder<Source<R>>>,
+}
+
+/// Remembers that its end has been met, which the decoder takes for that of a frame.
+struct Source<R> {
+    reader: BufReader<R>,
+    ended: bool,
+}
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.ended |= read == 0 && !buffer.is_empty();
+        Ok(read)
+    }
+}
+
+impl<R: Read> Lz4<R> {
+    pub fn new(source: R) -> Self {
+        let reader = BufReader::with_capacity(INPUT_BUFFER, source);
+        Lz4 { decoder: Some(FrameDecoder::new(Source { reader, ended: false })) }
+    }
+
+    /// False at the end of the file.
+    fn next_frame(&mut self, skipped: u64) -> io::Result<bool> {
+        let Some(decoder) = self.decoder.take() else { return Ok(false) };
+        let mut source = decoder.into_inner();
+        if io::copy(&mut source.by_ref().take(skipped), &mut io::sink())? < skipped || source.ended
+        {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let more = !source.reader.fill_buf()?.is_empty();
+        self.decoder = Some(FrameDecoder::new(source));
+        Ok(more)
+    }
+}
+
+impl<R: Read> Read for Lz4<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(decoder) = self.decoder.as_mut().filter(|_| !buffer.is_empty()) {
+            let skipped = match decoder.read(buffer) {
+                Ok(0) => 0,
+                Ok(read) => return Ok(read),
+                Err(error) => match skippable(&error) {
+                    Some(length) => length,
+                    None => return Err(damaged(&error)),
+                },
+            };
+            if !self.next_frame(skipped).map_err(|error| damaged(&error))? {
+                break;
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The length of what the decoder, having read its header, refuses as a skippable frame.
+fn skippable(error: &io::Error) -> Option<u64> {
+    match error.get_ref()?.downcast_ref()? {
+        Error::SkippableFrame(length) => Some(u64::from(*length)),
+        _ => None,
+    }
+}
+
+fn damaged(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("lz4: {error}"))
+}
