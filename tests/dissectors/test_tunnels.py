@@ -40,10 +40,12 @@ G_PDU, END_MARKER = 255, 254
 MOST_TUNNELS = 8
 
 
-def wlan(flags: int = TO_DS, **fields: int) -> Packet:
+def wlan(flags: int = TO_DS, subtype: int = 0) -> Packet:
     """An 802.11 data frame's header."""
-    stations = {f"addr{n}": f"02:00:00:00:00:0{n}" for n in (1, 2, 3, 4)}
-    return Dot11(type=2, FCfield=flags, **stations, **fields)
+    one, other = LINK.src, LINK.dst
+    return Dot11(
+        type=2, subtype=subtype, FCfield=flags, addr1=one, addr2=other, addr3=one, addr4=other
+    )
 
 
 def qos_bytes(flags: int, after: bytes) -> bytes:
@@ -57,16 +59,20 @@ def radiotap(flags: int) -> bytes:
 
 def outer(protocol: int, packet: Packet = V4) -> Packet:
     """An IP header with a tunnel's protocol, which Scapy does not always guess."""
-    name = "proto" if IP in packet else "nh"
-    return packet.__class__(src=packet.src, dst=packet.dst, **{name: protocol})
+    if IP in packet:
+        return IP(src=packet.src, dst=packet.dst, proto=protocol)
+    return IPv6(src=packet.src, dst=packet.dst, nh=protocol)
 
 
 def udp(port: int, packet: Packet = V4) -> Packet:
     return packet / UDP(sport=40_000, dport=port)
 
 
-def gtp(**fields: int) -> Packet:
-    return udp(2152) / GTP_U_Header(teid=7, gtp_type=G_PDU, **fields)
+def gtp(sequence: int = 0, extension: int = 0) -> Packet:
+    """A user packet's header, with the optional fields that are not 0."""
+    header = GTP_U_Header(teid=7, gtp_type=G_PDU, seq=sequence, next_ex=extension)
+    header.S, header.E = int(sequence > 0), int(extension > 0)
+    return udp(2152) / header
 
 
 RADIOTAP_TIME = struct.pack("<BBHIQB", 0, 0, 17, 3, 1, 0)
@@ -151,8 +157,8 @@ CASES = {
     ),
     "gtp": Case(RAW, gtp() / I4),
     "gtp-v6": Case(RAW, gtp() / I6),
-    "gtp-sequence": Case(RAW, gtp(S=1, seq=9) / I4),
-    "gtp-extension": Case(RAW, gtp(E=1, next_ex=0x85) / PDU_SESSION / I4),
+    "gtp-sequence": Case(RAW, gtp(sequence=9) / I4),
+    "gtp-extension": Case(RAW, gtp(extension=0x85) / PDU_SESSION / I4),
     "gtp-on-vlan": Case(ETHERNET, LINK / Dot1Q(vlan=7) / gtp() / I4),
     "sctp-in-udp": Case(RAW, outer(GRE_IN_IP) / GRE() / I4 / UDP(sport=9899, dport=9899)),
     "three-deep": Case(
@@ -243,7 +249,7 @@ def test_what_is_no_sctp_is_counted_by_reason(
 
 def test_a_cut_tunnel_header_is_truncated(tmp_path: Path) -> None:
     path = tmp_path / "cut.pcap"
-    whole = bytes(gtp(S=1, seq=9) / I4 / data(1))
+    whole = bytes(gtp(sequence=9) / I4 / data(1))
     record = Record(START_NS, whole[: 20 + 8 + 6], wire_length=len(whole))
     path.write_bytes(pcap([record], link_type=RAW))
     assert ledger.read(path).capture["frames"]["skipped"] == {"truncated tunnel": 1}

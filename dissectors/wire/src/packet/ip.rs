@@ -69,6 +69,7 @@ impl<'a> Upper<'a> {
 }
 
 /// Reads the IP packet at the start of `packet`.
+#[inline(always)]
 pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Problem> {
     let Span { bytes, offset: at, .. } = packet;
     let extent = packet.extent();
@@ -80,6 +81,7 @@ pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Problem> {
     }
 }
 
+#[inline(always)]
 fn read_v4(bytes: &[u8], at: usize, extent: Extent) -> Result<Ip<'_>, Problem> {
     let fields = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| match error {
         ipv4::HeaderSliceError::Len(error) => {

@@ -36,20 +36,29 @@ impl<'d> Walk<'d> {
     }
 
     /// `buffers` take the datagrams that are put together on the way.
+    ///
+    /// Most packets are in no fragments and no tunnel: their way is compiled into
+    /// one function, with the rest out of line.
+    #[inline(always)]
     pub fn inner<'a>(
         &mut self,
-        mut inner: Inner<'a>,
+        inner: Inner<'a>,
         buffers: &'a mut [Vec<u8>],
     ) -> Result<Packet<'a>, Stop> {
-        loop {
-            match inner {
-                Inner::Ip(packet) => return self.packet(packet, buffers),
-                Inner::Ethernet(frame) => {
-                    self.descend()?;
-                    inner = link::ethernet(frame)?;
-                }
-            }
+        match inner {
+            Inner::Ip(packet) => self.packet(packet, buffers),
+            Inner::Ethernet(frame) => self.frame(frame, buffers),
         }
+    }
+
+    #[inline(never)]
+    fn frame<'a>(
+        &mut self,
+        frame: Span<'a>,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Result<Packet<'a>, Stop> {
+        self.descend()?;
+        self.inner(link::ethernet(frame)?, buffers)
     }
 
     fn descend(&mut self) -> Result<(), Stop> {
@@ -60,6 +69,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
+    #[inline(always)]
     fn packet<'a>(
         &mut self,
         packet: Span<'a>,
@@ -67,14 +77,15 @@ impl<'d> Walk<'d> {
     ) -> Result<Packet<'a>, Stop> {
         let ip = ip::read(packet)?;
         match ip.fragment {
-            None => self.transport(ip.header, ip.upper, buffers),
-            Some(fragment) => self.reassemble(ip.header, ip.upper, fragment, buffers),
+            None => self.transport(&ip.header, ip.upper, buffers),
+            Some(fragment) => self.reassemble(&ip.header, ip.upper, fragment, buffers),
         }
     }
 
+    #[inline(never)]
     fn reassemble<'a>(
         &mut self,
-        header: Header,
+        header: &Header,
         upper: Upper<'_>,
         fragment: Fragment,
         buffers: &'a mut [Vec<u8>],
@@ -112,9 +123,10 @@ impl<'d> Walk<'d> {
         self.transport(header, upper, buffers)
     }
 
+    #[inline(always)]
     fn transport<'a>(
         &mut self,
-        header: Header,
+        header: &Header,
         upper: Upper<'a>,
         buffers: &'a mut [Vec<u8>],
     ) -> Result<Packet<'a>, Stop> {
@@ -143,9 +155,10 @@ impl<'d> Walk<'d> {
     }
 
     /// `kind` is the protocol or UDP port that the tunnel goes by.
+    #[inline(never)]
     fn enter<'a>(
         &mut self,
-        header: Header,
+        header: &Header,
         kind: u16,
         tunnelled: Tunnelled<'a>,
         buffers: &'a mut [Vec<u8>],
@@ -158,9 +171,10 @@ impl<'d> Walk<'d> {
         self.inner(tunnelled.inner, buffers)
     }
 
+    #[inline(always)]
     fn sctp<'a>(
         &self,
-        header: Header,
+        header: &Header,
         udp: Option<(u16, u16)>,
         sctp: Span<'a>,
     ) -> Result<Packet<'a>, Stop> {

@@ -26,9 +26,14 @@ const LARGEST_LLC_LENGTH: u16 = 1500;
 const MOST_TAGS: usize = 4;
 
 /// Reads an Ethernet header (IEEE 802.3 section 3.2).
+#[inline]
 pub(in super::super) fn ethernet(frame: Span<'_>) -> Result<Inner<'_>, Stop> {
     let header = frame.header::<14>(Layer::Link, "Ethernet header")?;
-    by_ether_type(be16::<12, 14>(header), frame.after(14))
+    match be16::<12, 14>(header) {
+        // Most frames, without the call.
+        IPV4 | IPV6 => Ok(Inner::Ip(frame.after(14))),
+        ether_type => by_ether_type(ether_type, frame.after(14)),
+    }
 }
 
 /// What `payload` holds by the EtherType before it.

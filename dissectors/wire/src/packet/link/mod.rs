@@ -38,6 +38,7 @@ const AF_INET: u32 = 2;
 const AF_INET6: [u32; 4] = [10, 24, 28, 30];
 
 /// Walks the link header of a record.
+#[inline]
 pub(super) fn network(link_type: u16, record: Span<'_>) -> Result<Inner<'_>, Stop> {
     match link_type {
         ETHERNET => ethernet(record),
