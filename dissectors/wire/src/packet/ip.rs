@@ -68,7 +68,8 @@ impl<'a> Upper<'a> {
     }
 }
 
-/// Reads the IP packet at the start of `packet`.
+/// Reads the IP packet at the start of `packet`. Inlined because it runs for
+/// every packet, and handing its result over through memory costs as much.
 #[inline(always)]
 pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Problem> {
     let Span { bytes, offset: at, .. } = packet;

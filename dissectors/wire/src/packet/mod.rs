@@ -131,6 +131,15 @@ impl From<Problem> for Stop {
     }
 }
 
+impl From<Stop> for Found<'_> {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Skip(skip) => Found::Skip(skip),
+            Stop::Problem(problem) => Found::Problem(problem),
+        }
+    }
+}
+
 impl Decoder {
     pub fn new(options: DecoderOptions) -> Self {
         Decoder { options, pool: Pool::default(), reassembled: Default::default() }
@@ -155,25 +164,14 @@ impl Decoder {
         record: &'a [u8],
         wire_length: u32,
     ) -> Found<'a> {
-        match self.find(link_type, time_ns, record, wire_length) {
-            Ok(packet) => Found::Sctp(packet),
-            Err(Stop::Skip(skip)) => Found::Skip(skip),
-            Err(Stop::Problem(problem)) => Found::Problem(problem),
-        }
-    }
-
-    fn find<'a>(
-        &'a mut self,
-        link_type: u16,
-        time_ns: i64,
-        record: &'a [u8],
-        wire_length: u32,
-    ) -> Result<Packet<'a>, Stop> {
         // A record longer than it was on the wire is the wire length's mistake.
         let length = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
-        let inner = link::network(link_type, Span { bytes: record, offset: 0, length })?;
         let Decoder { options, pool, reassembled } = self;
-        Walk::new(options, pool, time_ns).inner(inner, reassembled)
+        let mut walk = Walk::new(options, pool, time_ns);
+        match link::network(link_type, Span { bytes: record, offset: 0, length }) {
+            Ok(inner) => walk.inner(inner, reassembled),
+            Err(stop) => stop.into(),
+        }
     }
 }
 

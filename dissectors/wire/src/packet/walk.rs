@@ -7,9 +7,9 @@ use etherparse::ip_number;
 
 use super::bytes::{Span, clamp, malformed};
 use super::fragment::{Key, Pool};
-use super::ip::{Fragment, Header, Upper};
+use super::ip::{Fragment, Header, Ip, Upper};
 use super::tunnel::Tunnelled;
-use super::{DecoderOptions, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
+use super::{DecoderOptions, Found, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
 use crate::problem::Layer;
 use crate::sctp::COMMON_HEADER;
 
@@ -37,17 +37,14 @@ impl<'d> Walk<'d> {
 
     /// `buffers` take the datagrams that are put together on the way.
     ///
-    /// Most packets are in no fragments and no tunnel: their way is compiled into
-    /// one function, with the rest out of line.
+    /// Most packets are in no fragments and no tunnel. Their way is compiled into
+    /// one function that writes what it found where the caller wants it; the rest
+    /// is out of line.
     #[inline(always)]
-    pub fn inner<'a>(
-        &mut self,
-        inner: Inner<'a>,
-        buffers: &'a mut [Vec<u8>],
-    ) -> Result<Packet<'a>, Stop> {
+    pub fn inner<'a>(&mut self, inner: Inner<'a>, buffers: &'a mut [Vec<u8>]) -> Found<'a> {
         match inner {
             Inner::Ip(packet) => self.packet(packet, buffers),
-            Inner::Ethernet(frame) => self.frame(frame, buffers),
+            Inner::Ethernet(frame) => self.frame(frame, buffers).unwrap_or_else(Found::from),
         }
     }
 
@@ -56,9 +53,9 @@ impl<'d> Walk<'d> {
         &mut self,
         frame: Span<'a>,
         buffers: &'a mut [Vec<u8>],
-    ) -> Result<Packet<'a>, Stop> {
+    ) -> Result<Found<'a>, Stop> {
         self.descend()?;
-        self.inner(link::ethernet(frame)?, buffers)
+        Ok(self.inner(link::ethernet(frame)?, buffers))
     }
 
     fn descend(&mut self) -> Result<(), Stop> {
@@ -70,15 +67,13 @@ impl<'d> Walk<'d> {
     }
 
     #[inline(always)]
-    fn packet<'a>(
-        &mut self,
-        packet: Span<'a>,
-        buffers: &'a mut [Vec<u8>],
-    ) -> Result<Packet<'a>, Stop> {
-        let ip = ip::read(packet)?;
-        match ip.fragment {
-            None => self.transport(&ip.header, ip.upper, buffers),
-            Some(fragment) => self.reassemble(&ip.header, ip.upper, fragment, buffers),
+    fn packet<'a>(&mut self, packet: Span<'a>, buffers: &'a mut [Vec<u8>]) -> Found<'a> {
+        match ip::read(packet) {
+            Ok(Ip { header, upper, fragment: None }) => self.transport(&header, upper, buffers),
+            Ok(Ip { header, upper, fragment: Some(fragment) }) => {
+                self.reassemble(&header, upper, fragment, buffers).unwrap_or_else(Found::from)
+            }
+            Err(problem) => Found::Problem(problem),
         }
     }
 
@@ -89,7 +84,7 @@ impl<'d> Walk<'d> {
         upper: Upper<'_>,
         fragment: Fragment,
         buffers: &'a mut [Vec<u8>],
-    ) -> Result<Packet<'a>, Stop> {
+    ) -> Result<Found<'a>, Stop> {
         // Only what may lead to SCTP is worth the memory.
         let may_lead_to_sctp = matches!(
             upper.protocol,
@@ -120,7 +115,7 @@ impl<'d> Walk<'d> {
             return Err(malformed(Layer::Ip, upper.offset, 0, 0, what).into());
         }
         self.reassembled = true;
-        self.transport(header, upper, buffers)
+        Ok(self.transport(header, upper, buffers))
     }
 
     #[inline(always)]
@@ -129,57 +124,57 @@ impl<'d> Walk<'d> {
         header: &Header,
         upper: Upper<'a>,
         buffers: &'a mut [Vec<u8>],
-    ) -> Result<Packet<'a>, Stop> {
+    ) -> Found<'a> {
         match upper.protocol {
             ip_number::SCTP => self.sctp(header, None, upper.span()),
-            ip_number::UDP => {
-                let (source, destination) = udp::ports(&upper)?;
-                let sctp_ports = &self.options.udp_ports;
-                if sctp_ports.contains(&source) || sctp_ports.contains(&destination) {
-                    return self.sctp(header, Some((source, destination)), udp::payload(&upper)?);
-                }
-                let Some(read) = tunnel::by_port(destination) else {
-                    return Err(Stop::Skip(Skip::NotSctp));
-                };
-                let tunnelled = read(udp::payload(&upper)?)?;
-                self.enter(header, destination, tunnelled, buffers)
-            }
-            protocol => {
-                let Some(read) = tunnel::by_protocol(protocol) else {
-                    return Err(Stop::Skip(Skip::NotSctp));
-                };
-                let tunnelled = read(upper.span())?;
-                self.enter(header, u16::from(protocol.0), tunnelled, buffers)
-            }
+            _ => self.carrier(header, upper, buffers).unwrap_or_else(Found::from),
         }
     }
 
-    /// `kind` is the protocol or UDP port that the tunnel goes by.
+    /// UDP and tunnels.
     #[inline(never)]
+    fn carrier<'a>(
+        &mut self,
+        header: &Header,
+        upper: Upper<'a>,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Result<Found<'a>, Stop> {
+        if upper.protocol != ip_number::UDP {
+            let protocol = upper.protocol;
+            let read = tunnel::by_protocol(protocol).ok_or(Stop::Skip(Skip::NotSctp))?;
+            return self.enter(header, u16::from(protocol.0), read(upper.span())?, buffers);
+        }
+        let (source, destination) = udp::ports(&upper)?;
+        let sctp_ports = &self.options.udp_ports;
+        if sctp_ports.contains(&source) || sctp_ports.contains(&destination) {
+            return Ok(self.sctp(header, Some((source, destination)), udp::payload(&upper)?));
+        }
+        let read = tunnel::by_port(destination).ok_or(Stop::Skip(Skip::NotSctp))?;
+        self.enter(header, destination, read(udp::payload(&upper)?)?, buffers)
+    }
+
+    /// `kind` is the protocol or UDP port that the tunnel goes by.
     fn enter<'a>(
         &mut self,
         header: &Header,
         kind: u16,
         tunnelled: Tunnelled<'a>,
         buffers: &'a mut [Vec<u8>],
-    ) -> Result<Packet<'a>, Stop> {
+    ) -> Result<Found<'a>, Stop> {
         self.descend()?;
         // Not UDP's source port: it may differ between the fragments of an inner packet.
         let mut hasher = DefaultHasher::new();
         (self.tunnel, header.source, header.destination, kind, tunnelled.id).hash(&mut hasher);
         self.tunnel = hasher.finish();
-        self.inner(tunnelled.inner, buffers)
+        Ok(self.inner(tunnelled.inner, buffers))
     }
 
     #[inline(always)]
-    fn sctp<'a>(
-        &self,
-        header: &Header,
-        udp: Option<(u16, u16)>,
-        sctp: Span<'a>,
-    ) -> Result<Packet<'a>, Stop> {
-        sctp.header::<COMMON_HEADER>(Layer::Sctp, "SCTP common header")?;
-        Ok(Packet {
+    fn sctp<'a>(&self, header: &Header, udp: Option<(u16, u16)>, sctp: Span<'a>) -> Found<'a> {
+        if let Err(short) = sctp.header::<COMMON_HEADER>(Layer::Sctp, "SCTP common header") {
+            return Found::Problem(short);
+        }
+        Found::Sctp(Packet {
             source: header.source,
             destination: header.destination,
             ip_id: header.id,
