@@ -1,8 +1,8 @@
 """What tshark says about every SCTP packet of a capture, in the words of our chunk table.
 
 tshark's PDML is walked as it arrives, one packet in memory at a time. Only SCTP that stands
-directly on the frame's own IP header, or in UDP on the port of RFC 6951, is taken: headers quoted
-in ICMP errors and packets inside tunnels are not packets of this capture's associations.
+directly on an IP header, the innermost of a tunnel's, or in UDP on the port of RFC 6951, is taken:
+headers quoted in ICMP errors are not packets of this capture's associations.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ PREFERENCES = (
     "sctp.tsn_analysis:FALSE",
     "sctp.ulp_dissection:FALSE",
 )
-DIRECT = re.compile(
-    r"(\w+:)?((ethertype|vlan|ieee8021ad|llc):)*(ip|ipv6)(:ipv6\.\w+|:ah)*(:udp)?:sctp(:|$)"
-)
+CARRIED = re.compile(r"(^|:)(?P<ip>ip|ipv6)(:ipv6\.\w+|:ah)*(?P<udp>:udp)?:sctp(:|$)")
+QUOTED = re.compile(r":icmp(v6)?(:|$)")
 ENCAPSULATION_PORT = 9899
 STOPPED = {"_ws.malformed", "_ws.short"}
 
@@ -142,18 +141,26 @@ def read_packets(pdml: IO[bytes]) -> Generator[Packet, None, str]:
 
 
 def read_packet(element: ET.Element) -> Packet | None:
-    """Read one PDML packet; None when its SCTP is quoted, tunnelled, or has no whole chunk."""
+    """Read one PDML packet; None when its SCTP is quoted or has no whole chunk."""
     protos = {str(proto.get("name")): proto for proto in reversed(element.findall("proto"))}
     frame = children(protos["frame"])
-    if not DIRECT.match(text(frame, "frame.protocols")):
+    shown = text(frame, "frame.protocols")
+    carried = CARRIED.search(shown)
+    if carried is None or QUOTED.search(shown, endpos=carried.start()):
         return None
-    if "udp" in protos:
-        udp = children(protos["udp"])
+    below: dict[str, ET.Element] = {}
+    for proto in element.findall("proto"):
+        if proto.get("name") == "sctp":
+            break
+        # The outermost comes first, so that the innermost of a name stays.
+        below[str(proto.get("name"))] = proto
+    if carried["udp"] is not None:
+        udp = children(below["udp"])
         ports = (number(udp, "udp.srcport"), number(udp, "udp.dstport"))
         if ENCAPSULATION_PORT not in ports:
             return None
-    family = "ip" if "ip" in protos else "ipv6"
-    ip, sctp = children(protos[family]), children(protos["sctp"])
+    family = carried["ip"]
+    ip, sctp = children(below[family]), children(protos["sctp"])
     if "sctp.verification_tag" not in sctp:
         return None
     header: Row = {

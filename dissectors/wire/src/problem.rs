@@ -31,6 +31,8 @@ pub enum Layer {
     Link,
     Ip,
     Udp,
+    /// What stands between an outer IP or UDP header and an inner packet.
+    Tunnel,
     Sctp,
     Chunk,
     Parameter,
@@ -45,6 +47,7 @@ impl Layer {
             Layer::Link => "link",
             Layer::Ip => "ip",
             Layer::Udp => "udp",
+            Layer::Tunnel => "tunnel",
             Layer::Sctp => "sctp",
             Layer::Chunk => "chunk",
             Layer::Parameter => "parameter",

@@ -474,7 +474,7 @@ tables! {
         frame: u64,
         /// Time of the packet.
         time_ns: Option<i64>,
-        /// file, record, link, ip, udp, sctp, chunk, parameter or association.
+        /// file, record, link, ip, udp, tunnel, sctp, chunk, parameter or association.
         layer: &'static str,
         /// unknown, malformed or truncated.
         kind: &'static str,

@@ -46,6 +46,47 @@ impl Extent {
     }
 }
 
+/// The rest of a packet from some header on.
+#[derive(Clone, Copy)]
+pub(crate) struct Span<'a> {
+    /// As far as captured.
+    pub bytes: &'a [u8],
+    /// Of `bytes` in what is being read.
+    pub offset: usize,
+    /// On the wire.
+    pub length: usize,
+}
+
+impl<'a> Span<'a> {
+    pub fn extent(&self) -> Extent {
+        Extent { captured: self.bytes.len(), wire: self.length }
+    }
+
+    /// What follows a header of `size` bytes.
+    pub fn after(self, size: usize) -> Self {
+        Span {
+            bytes: self.bytes.get(size..).unwrap_or_default(),
+            offset: self.offset.saturating_add(size),
+            length: self.length.saturating_sub(size),
+        }
+    }
+
+    /// The first `length` bytes, without what pads or follows them.
+    pub fn first(self, length: usize) -> Self {
+        let bytes = self.bytes.get(..length).unwrap_or(self.bytes);
+        Span { bytes, length: self.length.min(length), ..self }
+    }
+
+    /// The header of `N` bytes at the start.
+    pub fn header<const N: usize>(
+        &self,
+        layer: Layer,
+        what: &'static str,
+    ) -> Result<&'a [u8; N], Problem> {
+        self.bytes.first_chunk().ok_or_else(|| self.extent().short(layer, self.offset, N, what))
+    }
+}
+
 /// Bytes that contradict themselves: `needed` is what the field claims or must be.
 pub(crate) fn malformed(
     layer: Layer,
@@ -62,6 +103,11 @@ pub(crate) fn malformed(
         available: clamp(available),
         what,
     }
+}
+
+/// A value at `offset` that this version does not know; `what` is what it does know.
+pub(crate) fn unknown(layer: Layer, offset: usize, what: &'static str) -> Problem {
+    Problem { kind: Kind::Unknown, layer, offset: clamp(offset), needed: 0, available: 0, what }
 }
 
 #[cfg(test)]
@@ -81,5 +127,19 @@ mod tests {
         assert_eq!((cut.kind, cut.offset, cut.needed, cut.available), (Kind::Truncated, 14, 20, 3));
         let lie = Extent { captured: 3, wire: 10 }.short(Layer::Ip, 14, 20, "IPv4 header");
         assert_eq!((lie.kind, lie.available), (Kind::Malformed, 10));
+    }
+
+    #[test]
+    fn a_span_keeps_its_place() {
+        let span = Span { bytes: &[1, 2, 3, 4], offset: 10, length: 6 };
+        let rest = span.after(3);
+        assert_eq!((rest.bytes, rest.offset, rest.length), (&[4][..], 13, 3));
+        let first = rest.first(2);
+        assert_eq!((first.bytes, first.length), (&[4][..], 2));
+        assert_eq!(span.after(2).first(1).bytes, [3]);
+        assert_eq!(span.after(9).length, 0);
+        assert_eq!(span.header::<2>(Layer::Link, "two bytes"), Ok(&[1, 2]));
+        let short = span.header::<5>(Layer::Link, "five bytes").unwrap_err();
+        assert_eq!((short.kind, short.offset, short.available), (Kind::Truncated, 10, 4));
     }
 }

@@ -27,6 +27,9 @@ pub(super) struct Key {
     pub source: Address,
     pub destination: Address,
     pub id: u32,
+    /// The tunnels around them; 0 without one. Inside, addresses and
+    /// identifications may be those of any other network.
+    pub tunnel: u64,
     /// Part of the identity in IPv4 (RFC 791), not in IPv6.
     pub protocol: Option<u8>,
 }
@@ -206,7 +209,7 @@ mod tests {
 
     fn key(id: u32) -> Key {
         let source = Address::v4([10, 0, 0, 1]);
-        Key { source, destination: source, id, protocol: Some(132) }
+        Key { source, destination: source, id, tunnel: 0, protocol: Some(132) }
     }
 
     fn add(

@@ -10,7 +10,7 @@ use etherparse::{
     Ipv6RawExtHeaderSlice, ip_number,
 };
 
-use super::bytes::{Extent, malformed};
+use super::bytes::{Extent, Span, malformed};
 use crate::address::Address;
 use crate::problem::{Layer, Problem};
 
@@ -57,21 +57,23 @@ impl<'a> Upper<'a> {
         Extent { captured: self.bytes.len(), wire: self.length }
     }
 
+    pub fn span(self) -> Span<'a> {
+        Span { bytes: self.bytes, offset: self.offset, length: self.length }
+    }
+
     /// What follows a header of `size` bytes, all of them captured.
     pub fn after(self, size: usize, protocol: IpNumber) -> Self {
-        Upper {
-            protocol,
-            bytes: self.bytes.get(size..).unwrap_or_default(),
-            offset: self.offset + size,
-            length: self.length.saturating_sub(size),
-        }
+        let Span { bytes, offset, length } = self.span().after(size);
+        Upper { protocol, bytes, offset, length }
     }
 }
 
-/// Reads the IP packet at `at` in `record`, which had `wire` bytes on the wire.
-pub(super) fn read(record: &[u8], at: usize, wire: usize) -> Result<Ip<'_>, Problem> {
-    let bytes = record.get(at..).unwrap_or_default();
-    let extent = Extent { captured: bytes.len(), wire: wire.saturating_sub(at) };
+/// Reads the IP packet at the start of `packet`. Inlined because it runs for
+/// every packet, and handing its result over through memory costs as much.
+#[inline(always)]
+pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Problem> {
+    let Span { bytes, offset: at, .. } = packet;
+    let extent = packet.extent();
     match bytes.first().map(|first| first >> 4) {
         Some(4) => read_v4(bytes, at, extent),
         Some(6) => read_v6(bytes, at, extent),
@@ -80,6 +82,7 @@ pub(super) fn read(record: &[u8], at: usize, wire: usize) -> Result<Ip<'_>, Prob
     }
 }
 
+#[inline(always)]
 fn read_v4(bytes: &[u8], at: usize, extent: Extent) -> Result<Ip<'_>, Problem> {
     let fields = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| match error {
         ipv4::HeaderSliceError::Len(error) => {
@@ -218,6 +221,10 @@ mod tests {
     use super::*;
     use crate::packet::build::{fragment, ipv4, ipv6};
     use crate::problem::Kind;
+
+    fn read(record: &[u8], at: usize, wire: usize) -> Result<Ip<'_>, Problem> {
+        super::read(Span { bytes: record, offset: 0, length: wire }.after(at))
+    }
 
     fn kind(record: &[u8], wire: usize) -> Kind {
         read(record, 0, wire).map(|_| ()).unwrap_err().kind

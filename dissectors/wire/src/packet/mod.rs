@@ -1,5 +1,7 @@
 //! From a captured record to the SCTP packet in it: link layer, IPv4 and IPv6
-//! (RFC 791, RFC 8200), fragments, and UDP encapsulation (RFC 6951).
+//! (RFC 791, RFC 8200), fragments, tunnels, and UDP encapsulation (RFC 6951).
+//!
+//! Of packets inside packets the innermost counts: its addresses are the path's.
 
 #[cfg(test)]
 pub(crate) mod build;
@@ -7,17 +9,15 @@ pub(crate) mod bytes;
 mod fragment;
 mod ip;
 mod link;
+mod tunnel;
 mod udp;
+mod walk;
 
-use etherparse::ip_number;
-
-use self::bytes::clamp;
-use self::fragment::{Key, Pool};
-use self::ip::{Fragment, Header, Upper};
-use self::link::Network;
+use self::bytes::Span;
+use self::fragment::Pool;
+use self::walk::Walk;
 use crate::address::Address;
-use crate::problem::{Layer, Problem};
-use crate::sctp::COMMON_HEADER;
+use crate::problem::Problem;
 
 /// The port IANA assigns to `sctp-tunneling`.
 pub const SCTP_TUNNELING: u16 = 9899;
@@ -56,6 +56,15 @@ pub enum Skip {
     /// Waits for the rest of its datagram.
     FragmentHeld,
     UnknownLinkType,
+    /// By the link, so that nothing above it can be read.
+    Encrypted,
+    /// A piece of a WLAN frame; the link's own fragments are not put together.
+    WlanFragment,
+    /// Several packets in one WLAN frame.
+    AggregatedMsdu,
+    /// The receiver of a WLAN frame discards it, too.
+    BadFcs,
+    TunnelsTooDeep,
 }
 
 impl Skip {
@@ -65,6 +74,11 @@ impl Skip {
             Skip::NotSctp => "not SCTP",
             Skip::FragmentHeld => "fragment kept for reassembly",
             Skip::UnknownLinkType => "link type not supported",
+            Skip::Encrypted => "encrypted",
+            Skip::WlanFragment => "802.11 fragment",
+            Skip::AggregatedMsdu => "802.11 A-MSDU",
+            Skip::BadFcs => "frame check sequence is bad",
+            Skip::TunnelsTooDeep => "tunnels nested too deep",
         }
     }
 }
@@ -93,8 +107,16 @@ impl Default for DecoderOptions {
 pub struct Decoder {
     options: DecoderOptions,
     pool: Pool,
-    /// The last datagram put together, lent to the caller until the next record.
-    reassembled: Vec<u8>,
+    /// Datagrams put together from the last record's fragments, the outermost
+    /// first, lent to the caller until the next record.
+    reassembled: [Vec<u8>; walk::MOST_DATAGRAMS],
+}
+
+/// What a header leads to, on the way to IP.
+enum Inner<'a> {
+    Ip(Span<'a>),
+    /// A whole frame inside another packet.
+    Ethernet(Span<'a>),
 }
 
 /// What ends the way up before SCTP is reached.
@@ -109,9 +131,18 @@ impl From<Problem> for Stop {
     }
 }
 
+impl From<Stop> for Found<'_> {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Skip(skip) => Found::Skip(skip),
+            Stop::Problem(problem) => Found::Problem(problem),
+        }
+    }
+}
+
 impl Decoder {
     pub fn new(options: DecoderOptions) -> Self {
-        Decoder { options, pool: Pool::default(), reassembled: Vec::new() }
+        Decoder { options, pool: Pool::default(), reassembled: Default::default() }
     }
 
     /// Fragments that were kept for reassembly and then given up: the rest did not
@@ -133,291 +164,16 @@ impl Decoder {
         record: &'a [u8],
         wire_length: u32,
     ) -> Found<'a> {
-        match self.find(link_type, time_ns, record, wire_length) {
-            Ok(packet) => Found::Sctp(packet),
-            Err(Stop::Skip(skip)) => Found::Skip(skip),
-            Err(Stop::Problem(problem)) => Found::Problem(problem),
-        }
-    }
-
-    fn find<'a>(
-        &'a mut self,
-        link_type: u16,
-        time_ns: i64,
-        record: &'a [u8],
-        wire_length: u32,
-    ) -> Result<Packet<'a>, Stop> {
         // A record longer than it was on the wire is the wire length's mistake.
-        let wire = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
-        let at = match link::network(link_type, record, wire)? {
-            Network::Ip(at) => at,
-            Network::NotIp => return Err(Stop::Skip(Skip::NotIp)),
-            Network::UnknownLinkType => return Err(Stop::Skip(Skip::UnknownLinkType)),
-        };
-        let ip = ip::read(record, at, wire)?;
-        match ip.fragment {
-            None => transport(&self.options, ip.header, ip.upper),
-            Some(fragment) => self.reassemble(ip.header, ip.upper, fragment, time_ns),
+        let length = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
+        let Decoder { options, pool, reassembled } = self;
+        let mut walk = Walk::new(options, pool, time_ns);
+        match link::network(link_type, Span { bytes: record, offset: 0, length }) {
+            Ok(inner) => walk.inner(inner, reassembled),
+            Err(stop) => stop.into(),
         }
     }
-
-    fn reassemble(
-        &mut self,
-        header: Header,
-        upper: Upper<'_>,
-        fragment: Fragment,
-        time_ns: i64,
-    ) -> Result<Packet<'_>, Stop> {
-        // Only what may lead to SCTP is worth the memory.
-        if !matches!(
-            upper.protocol,
-            ip_number::SCTP | ip_number::UDP | ip_number::AUTH | ip_number::IPV6_DEST_OPTIONS
-        ) {
-            return Err(Stop::Skip(Skip::NotSctp));
-        }
-        let key = Key {
-            source: header.source,
-            destination: header.destination,
-            id: fragment.id,
-            protocol: header.id.map(|_| upper.protocol.0),
-        };
-        let Some((protocol, whole)) = self.pool.add(key, fragment, upper, time_ns)? else {
-            return Err(Stop::Skip(Skip::FragmentHeld));
-        };
-        self.reassembled = whole;
-        let bytes = self.reassembled.as_slice();
-        let (upper, nested) =
-            ip::skip_extensions(Upper { protocol, bytes, offset: 0, length: bytes.len() })?;
-        if nested.is_some() {
-            let what = "fragment inside a fragment";
-            return Err(bytes::malformed(Layer::Ip, upper.offset, 0, 0, what).into());
-        }
-        let packet = transport(&self.options, header, upper)?;
-        Ok(Packet { sctp_offset: 0, reassembled: true, ..packet })
-    }
-}
-
-fn transport<'a>(
-    options: &DecoderOptions,
-    header: Header,
-    upper: Upper<'a>,
-) -> Result<Packet<'a>, Stop> {
-    let (udp, upper) = match upper.protocol {
-        ip_number::SCTP => (None, upper),
-        ip_number::UDP => match udp::tunnelled(upper, &options.udp_ports)? {
-            Some(tunnelled) => (Some(tunnelled.ports), tunnelled.upper),
-            None => return Err(Stop::Skip(Skip::NotSctp)),
-        },
-        _ => return Err(Stop::Skip(Skip::NotSctp)),
-    };
-    if upper.bytes.len() < COMMON_HEADER {
-        let what = "SCTP common header";
-        return Err(upper.extent().short(Layer::Sctp, upper.offset, COMMON_HEADER, what).into());
-    }
-    Ok(Packet {
-        source: header.source,
-        destination: header.destination,
-        ip_id: header.id,
-        hop_limit: header.hop_limit,
-        ecn: header.ecn,
-        udp,
-        sctp: upper.bytes,
-        sctp_offset: clamp(upper.offset),
-        sctp_length: clamp(upper.length),
-        reassembled: false,
-    })
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::build::{ethernet, fragment, ipv4, ipv4_fragment, ipv6, udp};
-    use super::*;
-    use crate::problem::Kind;
-    use crate::sctp::build::{chunk, packet};
-
-    const ETHERNET: u16 = 1;
-    const RAW: u16 = 101;
-    const SCTP: u8 = 132;
-    const UDP: u8 = 17;
-
-    fn decoder() -> Decoder {
-        Decoder::new(DecoderOptions::default())
-    }
-
-    fn decode<'a>(decoder: &'a mut Decoder, link_type: u16, record: &'a [u8]) -> Found<'a> {
-        decoder.decode(link_type, 0, record, clamp(record.len()))
-    }
-
-    fn sctp() -> Vec<u8> {
-        packet(&[chunk(0, 3, &[7; 100])])
-    }
-
-    #[test]
-    fn sctp_over_ethernet_and_ipv4() {
-        let sctp = sctp();
-        let mut record = ethernet(0x0800, &ipv4(SCTP, &sctp));
-        record.extend([0; 6]);
-        let expected = Packet {
-            source: Address::v4([10, 0, 0, 1]),
-            destination: Address::v4([10, 0, 0, 2]),
-            ip_id: Some(7),
-            hop_limit: 64,
-            ecn: 2,
-            udp: None,
-            sctp: &sctp,
-            sctp_offset: 34,
-            sctp_length: 116,
-            reassembled: false,
-        };
-        assert_eq!(decode(&mut decoder(), ETHERNET, &record), Found::Sctp(expected));
-    }
-
-    #[test]
-    fn sctp_in_udp_over_ipv6() {
-        let sctp = sctp();
-        let record = ipv6(UDP, &udp(9899, 40_000, &sctp));
-        let mut decoder = decoder();
-        let Found::Sctp(found) = decode(&mut decoder, RAW, &record) else { panic!() };
-        assert_eq!(
-            (found.udp, found.sctp, found.sctp_offset),
-            (Some((9899, 40_000)), &sctp[..], 48)
-        );
-        assert_eq!(found.ip_id, None);
-        let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![] });
-        assert_eq!(decode(&mut deaf, RAW, &record), Found::Skip(Skip::NotSctp));
-    }
-
-    #[test]
-    fn what_is_not_sctp_is_skipped_by_reason() {
-        let mut decoder = decoder();
-        let mut skip = |link_type, record: &[u8]| match decode(&mut decoder, link_type, record) {
-            Found::Skip(skip) => skip.name(),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(skip(ETHERNET, &ethernet(0x0806, &[0; 28])), "not IP");
-        assert_eq!(skip(RAW, &ipv4(6, &[0; 20])), "not SCTP");
-        assert_eq!(skip(RAW, &ipv6(59, &[])), "not SCTP");
-        assert_eq!(skip(RAW, &ipv4_fragment(6, 1, 0, true, &[0; 16])), "not SCTP");
-        assert_eq!(skip(147, &[0; 60]), "link type not supported");
-        let held = ipv4_fragment(SCTP, 1, 0, true, &[0; 16]);
-        assert_eq!(skip(RAW, &held), "fragment kept for reassembly");
-    }
-
-    #[test]
-    fn a_cut_packet_is_given_as_far_as_it_goes() {
-        let record = ipv4(SCTP, &sctp());
-        let mut decoder = decoder();
-        let Found::Sctp(cut) = decoder.decode(RAW, 0, &record[..60], 136) else { panic!() };
-        assert_eq!((cut.sctp.len(), cut.sctp_length), (40, 116));
-        let mut kind = |record: &[u8], wire| match decoder.decode(RAW, 0, record, wire) {
-            Found::Problem(problem) => (problem.kind, problem.layer, problem.offset),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(kind(&record[..31], 136), (Kind::Truncated, Layer::Sctp, 20));
-        assert_eq!(kind(&ipv4(SCTP, &[0; 11]), 31), (Kind::Malformed, Layer::Sctp, 20));
-        assert_eq!(kind(&record[..60], 60), (Kind::Malformed, Layer::Ip, 0));
-    }
-
-    #[test]
-    fn fragments_of_both_families_come_together_backwards() {
-        let sctp = sctp();
-        let inner = udp(9899, 9899, &sctp);
-        let mut decoder = decoder();
-        let v4 = |offset: usize, end: usize| {
-            ipv4_fragment(UDP, 3, offset as u16, end < inner.len(), &inner[offset..end])
-        };
-        let v6 = |offset: usize, end: usize| {
-            let piece = &inner[offset..end];
-            ipv6(44, &fragment(UDP, 3, offset as u16, end < inner.len(), piece))
-        };
-        let ranges = [(104, inner.len()), (48, 104), (0, 48)];
-        for records in
-            [ranges.map(|(start, end)| v4(start, end)), ranges.map(|(start, end)| v6(start, end))]
-        {
-            let [last, middle, first] = &records;
-            assert_eq!(decode(&mut decoder, RAW, last), Found::Skip(Skip::FragmentHeld));
-            assert_eq!(decode(&mut decoder, RAW, middle), Found::Skip(Skip::FragmentHeld));
-            let Found::Sctp(whole) = decode(&mut decoder, RAW, first) else { panic!() };
-            assert_eq!((whole.sctp, whole.sctp_offset, whole.sctp_length), (&sctp[..], 0, 116));
-            assert_eq!((whole.udp, whole.reassembled), (Some((9899, 9899)), true));
-        }
-        assert_eq!(decoder.dropped_fragments(), 0);
-    }
-
-    #[test]
-    fn options_behind_a_fragment_header_are_walked_once_whole() {
-        let sctp = sctp();
-        let inner = [&[SCTP, 0, 1, 4, 0, 0, 0, 0], &sctp[..]].concat();
-        let mut decoder = decoder();
-        let first = ipv6(44, &fragment(60, 3, 0, true, &inner[..16]));
-        let last = ipv6(44, &fragment(60, 3, 16, false, &inner[16..]));
-        assert_eq!(decode(&mut decoder, RAW, &first), Found::Skip(Skip::FragmentHeld));
-        let Found::Sctp(whole) = decode(&mut decoder, RAW, &last) else { panic!() };
-        assert_eq!(whole.sctp, sctp);
-    }
-
-    #[test]
-    fn a_fragment_inside_a_fragment_is_malformed() {
-        let inner = fragment(SCTP, 4, 8, true, &[0; 8]);
-        let options = [&[44, 0, 1, 4, 0, 0, 0, 0], &inner[..]].concat();
-        let mut decoder = decoder();
-        let first = ipv6(44, &fragment(60, 3, 0, true, &options[..16]));
-        let last = ipv6(44, &fragment(60, 3, 16, false, &options[16..]));
-        assert_eq!(decode(&mut decoder, RAW, &first), Found::Skip(Skip::FragmentHeld));
-        let Found::Problem(nested) = decode(&mut decoder, RAW, &last) else { panic!() };
-        assert_eq!((nested.kind, nested.layer, nested.offset), (Kind::Malformed, Layer::Ip, 16));
-    }
-
-    proptest! {
-        #[test]
-        fn any_record_is_one_of_the_three(
-            link_type in prop::sample::select(vec![0_u16, 1, 12, 101, 108, 113, 229, 276, 999]),
-            records in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 1..5),
-            wire in 0_u32..200,
-        ) {
-            let mut decoder = decoder();
-            for record in &records {
-                check(decoder.decode(link_type, 0, record, wire), record);
-            }
-        }
-
-        #[test]
-        fn any_damage_to_a_good_record_is_survived(
-            which in 0_usize..5,
-            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
-            kept in any::<prop::sample::Index>(),
-        ) {
-            let sctp = sctp();
-            let mut record = match which {
-                0 => ethernet(0x0800, &ipv4(SCTP, &sctp)),
-                1 => ethernet(0x86dd, &ipv6(SCTP, &sctp)),
-                2 => ethernet(0x0800, &ipv4(UDP, &udp(9899, 9899, &sctp))),
-                3 => {
-                    let options = [SCTP, 0, 1, 4, 0, 0, 0, 0];
-                    ethernet(0x86dd, &ipv6(0, &[&options, &sctp[..]].concat()))
-                }
-                _ => ethernet(0x86dd, &ipv6(44, &fragment(SCTP, 1, 0, false, &sctp))),
-            };
-            let wire = clamp(record.len());
-            for (at, byte) in damage {
-                let at = at.index(record.len());
-                record[at] = byte;
-            }
-            record.truncate(kept.index(record.len()) + 1);
-            check(decoder().decode(ETHERNET, 0, &record, wire), &record);
-        }
-    }
-
-    fn check(found: Found<'_>, record: &[u8]) {
-        if let Found::Sctp(packet) = found {
-            assert!(packet.sctp.len() >= COMMON_HEADER);
-            assert!(packet.sctp_length as usize >= packet.sctp.len());
-            if !packet.reassembled {
-                let at = packet.sctp_offset as usize;
-                assert_eq!(&record[at..at + packet.sctp.len()], packet.sctp);
-            }
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,190 @@
+//! The way from the first IP packet of a record to SCTP: through fragments,
+//! tunnels and UDP, as often as they are nested, up to a fixed depth.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use etherparse::ip_number;
+
+use super::bytes::{Span, clamp, malformed};
+use super::fragment::{Key, Pool};
+use super::ip::{Fragment, Header, Ip, Upper};
+use super::tunnel::Tunnelled;
+use super::{DecoderOptions, Found, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
+use crate::problem::Layer;
+use crate::sctp::COMMON_HEADER;
+
+/// Tunnels, and frames inside frames, around one packet.
+const MOST_TUNNELS: usize = 8;
+/// Each of the packets inside each other may have come in fragments.
+pub(super) const MOST_DATAGRAMS: usize = MOST_TUNNELS + 1;
+
+/// The state of one walk.
+pub(super) struct Walk<'d> {
+    options: &'d DecoderOptions,
+    pool: &'d mut Pool,
+    time_ns: i64,
+    depth: usize,
+    /// The tunnels entered so far, as the pool tells them apart.
+    tunnel: u64,
+    /// Whether what is being read lies in a datagram put together.
+    reassembled: bool,
+}
+
+impl<'d> Walk<'d> {
+    pub fn new(options: &'d DecoderOptions, pool: &'d mut Pool, time_ns: i64) -> Self {
+        Walk { options, pool, time_ns, depth: 0, tunnel: 0, reassembled: false }
+    }
+
+    /// `buffers` take the datagrams that are put together on the way.
+    ///
+    /// Most packets are in no fragments and no tunnel. Their way is compiled into
+    /// one function that writes what it found where the caller wants it; the rest
+    /// is out of line.
+    #[inline(always)]
+    pub fn inner<'a>(&mut self, inner: Inner<'a>, buffers: &'a mut [Vec<u8>]) -> Found<'a> {
+        match inner {
+            Inner::Ip(packet) => self.packet(packet, buffers),
+            Inner::Ethernet(frame) => self.frame(frame, buffers).unwrap_or_else(Found::from),
+        }
+    }
+
+    #[inline(never)]
+    fn frame<'a>(
+        &mut self,
+        frame: Span<'a>,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Result<Found<'a>, Stop> {
+        self.descend()?;
+        Ok(self.inner(link::ethernet(frame)?, buffers))
+    }
+
+    fn descend(&mut self) -> Result<(), Stop> {
+        if self.depth == MOST_TUNNELS {
+            return Err(Stop::Skip(Skip::TunnelsTooDeep));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn packet<'a>(&mut self, packet: Span<'a>, buffers: &'a mut [Vec<u8>]) -> Found<'a> {
+        match ip::read(packet) {
+            Ok(Ip { header, upper, fragment: None }) => self.transport(&header, upper, buffers),
+            Ok(Ip { header, upper, fragment: Some(fragment) }) => {
+                self.reassemble(&header, upper, fragment, buffers).unwrap_or_else(Found::from)
+            }
+            Err(problem) => Found::Problem(problem),
+        }
+    }
+
+    #[inline(never)]
+    fn reassemble<'a>(
+        &mut self,
+        header: &Header,
+        upper: Upper<'_>,
+        fragment: Fragment,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Result<Found<'a>, Stop> {
+        // Only what may lead to SCTP is worth the memory.
+        let may_lead_to_sctp = matches!(
+            upper.protocol,
+            ip_number::SCTP | ip_number::UDP | ip_number::AUTH | ip_number::IPV6_DEST_OPTIONS
+        );
+        if !may_lead_to_sctp && tunnel::by_protocol(upper.protocol).is_none() {
+            return Err(Stop::Skip(Skip::NotSctp));
+        }
+        let key = Key {
+            source: header.source,
+            destination: header.destination,
+            id: fragment.id,
+            tunnel: self.tunnel,
+            protocol: header.id.map(|_| upper.protocol.0),
+        };
+        let Some((protocol, whole)) = self.pool.add(key, fragment, upper, self.time_ns)? else {
+            return Err(Stop::Skip(Skip::FragmentHeld));
+        };
+        let Some((buffer, buffers)) = buffers.split_first_mut() else {
+            return Err(Stop::Skip(Skip::TunnelsTooDeep));
+        };
+        *buffer = whole;
+        let bytes = buffer.as_slice();
+        let (upper, nested) =
+            ip::skip_extensions(Upper { protocol, bytes, offset: 0, length: bytes.len() })?;
+        if nested.is_some() {
+            let what = "fragment inside a fragment";
+            return Err(malformed(Layer::Ip, upper.offset, 0, 0, what).into());
+        }
+        self.reassembled = true;
+        Ok(self.transport(header, upper, buffers))
+    }
+
+    #[inline(always)]
+    fn transport<'a>(
+        &mut self,
+        header: &Header,
+        upper: Upper<'a>,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Found<'a> {
+        match upper.protocol {
+            ip_number::SCTP => self.sctp(header, None, upper.span()),
+            _ => self.carrier(header, upper, buffers).unwrap_or_else(Found::from),
+        }
+    }
+
+    /// UDP and tunnels.
+    #[inline(never)]
+    fn carrier<'a>(
+        &mut self,
+        header: &Header,
+        upper: Upper<'a>,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Result<Found<'a>, Stop> {
+        if upper.protocol != ip_number::UDP {
+            let protocol = upper.protocol;
+            let read = tunnel::by_protocol(protocol).ok_or(Stop::Skip(Skip::NotSctp))?;
+            return self.enter(header, u16::from(protocol.0), read(upper.span())?, buffers);
+        }
+        let (source, destination) = udp::ports(&upper)?;
+        let sctp_ports = &self.options.udp_ports;
+        if sctp_ports.contains(&source) || sctp_ports.contains(&destination) {
+            return Ok(self.sctp(header, Some((source, destination)), udp::payload(&upper)?));
+        }
+        let read = tunnel::by_port(destination).ok_or(Stop::Skip(Skip::NotSctp))?;
+        self.enter(header, destination, read(udp::payload(&upper)?)?, buffers)
+    }
+
+    /// `kind` is the protocol or UDP port that the tunnel goes by.
+    fn enter<'a>(
+        &mut self,
+        header: &Header,
+        kind: u16,
+        tunnelled: Tunnelled<'a>,
+        buffers: &'a mut [Vec<u8>],
+    ) -> Result<Found<'a>, Stop> {
+        self.descend()?;
+        // Not UDP's source port: it may differ between the fragments of an inner packet.
+        let mut hasher = DefaultHasher::new();
+        (self.tunnel, header.source, header.destination, kind, tunnelled.id).hash(&mut hasher);
+        self.tunnel = hasher.finish();
+        Ok(self.inner(tunnelled.inner, buffers))
+    }
+
+    #[inline(always)]
+    fn sctp<'a>(&self, header: &Header, udp: Option<(u16, u16)>, sctp: Span<'a>) -> Found<'a> {
+        if let Err(short) = sctp.header::<COMMON_HEADER>(Layer::Sctp, "SCTP common header") {
+            return Found::Problem(short);
+        }
+        Found::Sctp(Packet {
+            source: header.source,
+            destination: header.destination,
+            ip_id: header.id,
+            hop_limit: header.hop_limit,
+            ecn: header.ecn,
+            udp,
+            sctp: sctp.bytes,
+            sctp_offset: if self.reassembled { 0 } else { clamp(sctp.offset) },
+            sctp_length: clamp(sctp.length),
+            reassembled: self.reassembled,
+        })
+    }
+}
