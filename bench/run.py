@@ -107,7 +107,7 @@ def machine() -> str:
             cpu = line.split(":", 1)[1].strip()
             break
     cores = len(os.sched_getaffinity(0))
-    return f"{cpu}, {cores} cores, {platform.system()} {platform.release()}"
+    return f"{cpu}, {cores} cores, {platform.system()} {platform.release().partition("-")[0]}"
 
 
 def report(
