@@ -107,7 +107,8 @@ def machine() -> str:
             cpu = line.split(":", 1)[1].strip()
             break
     cores = len(os.sched_getaffinity(0))
-    return f"{cpu}, {cores} cores, {platform.system()} {platform.release().partition("-")[0]}"
+    kernel, _, _ = platform.release().partition("-")  # its build's suffix says nothing
+    return f"{cpu}, {cores} cores, {platform.system()} {kernel}"
 
 
 def report(
