@@ -26,6 +26,8 @@ pub struct Options {
     pub filter: Option<Filter>,
     /// Whether to make rows of the chunk table.
     pub chunks: bool,
+    /// Whether to follow TCP and UDP flows and to read ICMP errors.
+    pub flows: bool,
 }
 
 impl Default for Options {
@@ -36,6 +38,7 @@ impl Default for Options {
             capture: CaptureOptions::default(),
             filter: None,
             chunks: false,
+            flows: true,
         }
     }
 }
@@ -97,7 +100,10 @@ impl Pass {
         Pass {
             capture,
             work: Work {
-                decoder: Decoder::new(DecoderOptions { udp_ports: options.udp_ports }),
+                decoder: Decoder::new(DecoderOptions {
+                    udp_ports: options.udp_ports,
+                    flows: options.flows,
+                }),
                 tracker: Tracker::new(options.bin_ns),
                 frames: Frames::default(),
                 first_ns: None,
@@ -214,6 +220,7 @@ impl Work {
                     Whole::No(reason) => self.skip(&reason),
                 }
             }
+            Found::Tcp(_) | Found::Udp(_) | Found::Icmp(_) => self.skip("x"),
             Found::Skip(skip) => self.skip(skip.name()),
             Found::Problem(problem) => {
                 let reason = reason(&problem);

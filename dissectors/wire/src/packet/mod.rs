@@ -1,5 +1,5 @@
-//! From a captured record to the SCTP packet in it: link layer, IPv4 and IPv6
-//! (RFC 791, RFC 8200), fragments, and UDP encapsulation (RFC 6951).
+//! From a captured record to the transport packet in it: link layer, IPv4 and IPv6
+//! (RFC 791, RFC 8200), fragments, and UDP encapsulation of SCTP (RFC 6951).
 
 #[cfg(test)]
 pub(crate) mod build;
@@ -47,12 +47,29 @@ pub struct Packet<'a> {
     pub reassembled: bool,
 }
 
+/// One TCP, UDP or ICMP packet and what carried it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    pub source: Address,
+    pub destination: Address,
+    /// Identification; IPv4 only.
+    pub ip_id: Option<u16>,
+    /// From the transport header on, as far as captured; without the link's padding.
+    pub bytes: &'a [u8],
+    /// Of `bytes[0]` in the captured record; 0 when reassembled.
+    pub offset: u32,
+    /// Bytes by the IP header; more than `bytes.len()` when the capture kept fewer.
+    pub length: u32,
+}
+
 /// Why a record holds nothing to dissect, though nothing is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Skip {
     NotIp,
-    /// IP with another protocol inside.
+    /// IP with another protocol inside, where only SCTP is looked for.
     NotSctp,
+    /// IP with a protocol inside that is not read.
+    OtherProtocol,
     /// Waits for the rest of its datagram.
     FragmentHeld,
     UnknownLinkType,
@@ -63,6 +80,7 @@ impl Skip {
         match self {
             Skip::NotIp => "not IP",
             Skip::NotSctp => "not SCTP",
+            Skip::OtherProtocol => "another protocol",
             Skip::FragmentHeld => "fragment kept for reassembly",
             Skip::UnknownLinkType => "link type not supported",
         }
@@ -73,23 +91,50 @@ impl Skip {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
     Sctp(Packet<'a>),
+    Tcp(Datagram<'a>),
+    Udp(Datagram<'a>),
+    Icmp(Datagram<'a>),
     Skip(Skip),
     Problem(Problem),
+}
+
+impl Found<'_> {
+    /// As this was found in a datagram put together from several records.
+    fn reassembled(self) -> Self {
+        match self {
+            Found::Sctp(packet) => {
+                Found::Sctp(Packet { sctp_offset: 0, reassembled: true, ..packet })
+            }
+            Found::Tcp(datagram) => Found::Tcp(Datagram { offset: 0, ..datagram }),
+            Found::Udp(datagram) => Found::Udp(Datagram { offset: 0, ..datagram }),
+            Found::Icmp(datagram) => Found::Icmp(Datagram { offset: 0, ..datagram }),
+            other => other,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 pub struct DecoderOptions {
     /// UDP ports, at either end, behind which SCTP is expected.
     pub udp_ports: Vec<u16>,
+    /// Whether TCP, UDP and ICMP are given too.
+    pub flows: bool,
 }
 
 impl Default for DecoderOptions {
     fn default() -> Self {
-        DecoderOptions { udp_ports: vec![SCTP_TUNNELING] }
+        DecoderOptions { udp_ports: vec![SCTP_TUNNELING], flows: true }
     }
 }
 
-/// Finds the SCTP packet in each record of one capture.
+impl DecoderOptions {
+    /// The reason to leave out a packet that no one asked for.
+    fn unwanted(&self) -> Stop {
+        Stop::Skip(if self.flows { Skip::OtherProtocol } else { Skip::NotSctp })
+    }
+}
+
+/// Finds the transport packet in each record of one capture.
 pub struct Decoder {
     options: DecoderOptions,
     pool: Pool,
@@ -97,7 +142,7 @@ pub struct Decoder {
     reassembled: Vec<u8>,
 }
 
-/// What ends the way up before SCTP is reached.
+/// What ends the way up before a transport protocol is reached.
 enum Stop {
     Skip(Skip),
     Problem(Problem),
@@ -134,7 +179,7 @@ impl Decoder {
         wire_length: u32,
     ) -> Found<'a> {
         match self.find(link_type, time_ns, record, wire_length) {
-            Ok(packet) => Found::Sctp(packet),
+            Ok(found) => found,
             Err(Stop::Skip(skip)) => Found::Skip(skip),
             Err(Stop::Problem(problem)) => Found::Problem(problem),
         }
@@ -146,7 +191,7 @@ impl Decoder {
         time_ns: i64,
         record: &'a [u8],
         wire_length: u32,
-    ) -> Result<Packet<'a>, Stop> {
+    ) -> Result<Found<'a>, Stop> {
         // A record longer than it was on the wire is the wire length's mistake.
         let wire = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
         let at = match link::network(link_type, record, wire)? {
@@ -167,13 +212,17 @@ impl Decoder {
         upper: Upper<'_>,
         fragment: Fragment,
         time_ns: i64,
-    ) -> Result<Packet<'_>, Stop> {
-        // Only what may lead to SCTP is worth the memory.
-        if !matches!(
-            upper.protocol,
-            ip_number::SCTP | ip_number::UDP | ip_number::AUTH | ip_number::IPV6_DEST_OPTIONS
-        ) {
-            return Err(Stop::Skip(Skip::NotSctp));
+    ) -> Result<Found<'_>, Stop> {
+        // Only what may lead to a packet that is read is worth the memory.
+        let wanted = match upper.protocol {
+            ip_number::SCTP | ip_number::UDP | ip_number::AUTH | ip_number::IPV6_DEST_OPTIONS => {
+                true
+            }
+            ip_number::TCP | ip_number::ICMP | ip_number::IPV6_ICMP => self.options.flows,
+            _ => false,
+        };
+        if !wanted {
+            return Err(self.options.unwanted());
         }
         let key = Key {
             source: header.source,
@@ -192,8 +241,7 @@ impl Decoder {
             let what = "fragment inside a fragment";
             return Err(bytes::malformed(Layer::Ip, upper.offset, 0, 0, what).into());
         }
-        let packet = transport(&self.options, header, upper)?;
-        Ok(Packet { sctp_offset: 0, reassembled: true, ..packet })
+        Ok(transport(&self.options, header, upper)?.reassembled())
     }
 }
 
@@ -201,20 +249,33 @@ fn transport<'a>(
     options: &DecoderOptions,
     header: Header,
     upper: Upper<'a>,
-) -> Result<Packet<'a>, Stop> {
+) -> Result<Found<'a>, Stop> {
+    let datagram = Datagram {
+        source: header.source,
+        destination: header.destination,
+        ip_id: header.id,
+        bytes: upper.bytes,
+        offset: clamp(upper.offset),
+        length: clamp(upper.length),
+    };
     let (udp, upper) = match upper.protocol {
         ip_number::SCTP => (None, upper),
         ip_number::UDP => match udp::tunnelled(upper, &options.udp_ports)? {
             Some(tunnelled) => (Some(tunnelled.ports), tunnelled.upper),
-            None => return Err(Stop::Skip(Skip::NotSctp)),
+            None if options.flows => return Ok(Found::Udp(datagram)),
+            None => return Err(options.unwanted()),
         },
-        _ => return Err(Stop::Skip(Skip::NotSctp)),
+        ip_number::TCP if options.flows => return Ok(Found::Tcp(datagram)),
+        ip_number::ICMP | ip_number::IPV6_ICMP if options.flows => {
+            return Ok(Found::Icmp(datagram));
+        }
+        _ => return Err(options.unwanted()),
     };
     if upper.bytes.len() < COMMON_HEADER {
         let what = "SCTP common header";
         return Err(upper.extent().short(Layer::Sctp, upper.offset, COMMON_HEADER, what).into());
     }
-    Ok(Packet {
+    Ok(Found::Sctp(Packet {
         source: header.source,
         destination: header.destination,
         ip_id: header.id,
@@ -225,6 +286,28 @@ fn transport<'a>(
         sctp_offset: clamp(upper.offset),
         sctp_length: clamp(upper.length),
         reassembled: false,
+    }))
+}
+
+/// The packet that an ICMP error quotes, as far as it quotes it.
+pub(crate) struct Quote<'a> {
+    pub source: Address,
+    pub destination: Address,
+    pub protocol: u8,
+    /// From the transport header on; empty in all but the first fragment.
+    pub bytes: &'a [u8],
+}
+
+/// Reads the IP packet at `at`, which may end anywhere after its IP header.
+pub(crate) fn quote(bytes: &[u8], at: usize) -> Result<Quote<'_>, Problem> {
+    // An error quotes the beginning of a packet, so there was always more of it on the wire.
+    let ip = ip::read(bytes, at, u32::MAX as usize)?;
+    let later = ip.fragment.is_some_and(|fragment| fragment.offset > 0);
+    Ok(Quote {
+        source: ip.header.source,
+        destination: ip.header.destination,
+        protocol: ip.upper.protocol.0,
+        bytes: if later { &[] } else { ip.upper.bytes },
     })
 }
 
@@ -285,13 +368,17 @@ mod tests {
             (Some((9899, 40_000)), &sctp[..], 48)
         );
         assert_eq!(found.ip_id, None);
-        let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![] });
+        let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![], flows: false });
         assert_eq!(decode(&mut deaf, RAW, &record), Found::Skip(Skip::NotSctp));
+        let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![], flows: true });
+        let Found::Udp(found) = decode(&mut deaf, RAW, &record) else { panic!() };
+        assert_eq!((found.offset, found.length as usize), (40, found.bytes.len()));
     }
 
     #[test]
     fn what_is_not_sctp_is_skipped_by_reason() {
-        let mut decoder = decoder();
+        let options = DecoderOptions { flows: false, ..DecoderOptions::default() };
+        let mut decoder = Decoder::new(options);
         let mut skip = |link_type, record: &[u8]| match decode(&mut decoder, link_type, record) {
             Found::Skip(skip) => skip.name(),
             other => panic!("{other:?}"),
@@ -303,6 +390,22 @@ mod tests {
         assert_eq!(skip(147, &[0; 60]), "link type not supported");
         let held = ipv4_fragment(SCTP, 1, 0, true, &[0; 16]);
         assert_eq!(skip(RAW, &held), "fragment kept for reassembly");
+    }
+
+    #[test]
+    fn flows_are_given_whole_or_put_together() {
+        let mut decoder = decoder();
+        let record = ethernet(0x0800, &ipv4(6, &[7; 32]));
+        let Found::Tcp(found) = decode(&mut decoder, ETHERNET, &record) else { panic!() };
+        assert_eq!((found.bytes, found.offset, found.length), (&[7; 32][..], 34, 32));
+        let record = ipv6(58, &[1; 8]);
+        assert!(matches!(decode(&mut decoder, RAW, &record), Found::Icmp(_)));
+        assert_eq!(decode(&mut decoder, RAW, &ipv4(89, &[0; 8])), Found::Skip(Skip::OtherProtocol));
+        let last = ipv4_fragment(6, 1, 16, false, &[7; 16]);
+        assert_eq!(decode(&mut decoder, RAW, &last), Found::Skip(Skip::FragmentHeld));
+        let first = ipv4_fragment(6, 1, 0, true, &[7; 16]);
+        let Found::Tcp(found) = decode(&mut decoder, RAW, &first) else { panic!() };
+        assert_eq!((found.bytes, found.offset), (&[7; 32][..], 0));
     }
 
     #[test]
