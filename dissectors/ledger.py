@@ -46,12 +46,18 @@ class ReadOptions:
         several interfaces and 0 elsewhere.
     filter
         A libpcap filter expression; None for all packets.
+    flows
+        Whether TCP and UDP flows are followed and ICMP errors read, beside SCTP.
+    flow_capacity
+        Flows remembered at a time; None for 65,536. The one idle longest makes room for a new one.
     """
 
     bin_ns: int = 100_000_000
     udp_ports: tuple[int, ...] | None = None
     reorder_window_ns: int | None = None
     filter: str | None = None
+    flows: bool = True
+    flow_capacity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Ledger:
         The capture, as it was named.
     capture
         Facts of the file: format, frames read, dissected, partial and skipped by reason,
-        interfaces, order, problems by kind, damage.
+        interfaces, order, problems by kind, flows seen, evicted and unlisted, damage.
     tables
         Arrow tables by name.
     options
@@ -123,6 +129,9 @@ def _open(path: Path | str, options: ReadOptions, *, chunks: bool) -> _core.Pass
         reorder_window_ns=options.reorder_window_ns,
         filter=options.filter,
         chunks=chunks,
+        # The chunk table is SCTP's: flows would be followed for nothing.
+        flows=options.flows and not chunks,
+        flow_capacity=options.flow_capacity,
     )
 
 

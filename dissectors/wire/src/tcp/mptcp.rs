@@ -271,7 +271,8 @@ mod tests {
     fn join_has_a_token_in_the_syn_only() {
         let syn = read(&[0x11, 3, 0, 0, 0, 5, 9, 9, 9, 9]).unwrap();
         assert_eq!(syn, Mptcp::Join { backup: true, address_id: 3, token: Some(5) });
-        let ack = read(&bytes(&[&[0x10, 0], &[7; 20]])).unwrap();
+        let ack = bytes(&[&[0x10, 0], &[7; 20]]);
+        let ack = read(&ack).unwrap();
         assert_eq!(ack, Mptcp::Join { backup: false, address_id: 0, token: None });
         assert!(read(&bytes(&[&[0x10, 0], &[7; 19]])).is_err());
     }
@@ -297,7 +298,8 @@ mod tests {
             plain,
             Mptcp::AddAddress { echo: false, address_id: 2, address, port: None }
         );
-        let with_hmac = read(&bytes(&[&[0x30, 2, 10, 0, 0, 9, 0, 80], &[1; 8]])).unwrap();
+        let with_hmac = bytes(&[&[0x30, 2, 10, 0, 0, 9, 0, 80], &[1; 8]]);
+        let with_hmac = read(&with_hmac).unwrap();
         assert_eq!(
             with_hmac,
             Mptcp::AddAddress { echo: false, address_id: 2, address, port: Some(80) }
