@@ -138,7 +138,10 @@ mod tests {
         let bytes = error(3, 4, [0, 0, 5, 220], &whole[..28]);
         let message = parse(false, &bytes, bytes.len() as u32).unwrap();
         assert!(message.is_error());
-        assert_eq!((message.mtu(), message.name()), (Some(1500), "fragmentation needed and DF set"));
+        assert_eq!(
+            (message.mtu(), message.name()),
+            (Some(1500), "fragmentation needed and DF set")
+        );
         let quoted = message.quoted().unwrap();
         assert_eq!(quoted.source, Address::v4([10, 0, 0, 1]));
         assert_eq!((quoted.protocol, quoted.ports), (132, Some((1001, 2002))));

@@ -141,19 +141,17 @@ mod tests {
     #[test]
     fn rtp_is_version_2_and_not_rtcp() {
         let bytes = [0x80, 0x88, 0, 7, 0, 0, 0, 160, 1, 2, 3, 4, 9];
-        let expected = Rtp {
-            marker: true,
-            payload_type: 8,
-            sequence: 7,
-            timestamp: 160,
-            ssrc: 0x0102_0304,
-        };
+        let expected =
+            Rtp { marker: true, payload_type: 8, sequence: 7, timestamp: 160, ssrc: 0x0102_0304 };
         assert_eq!(Rtp::read(&bytes), Some(expected));
         assert_eq!(Rtp::clock_hz(8), Some(8_000));
         let [mut old, mut rtcp] = [bytes; 2];
         old[0] = 0x40;
         rtcp[1] = 200;
-        assert_eq!((Rtp::read(&old), Rtp::read(&rtcp), Rtp::read(&bytes[..11])), (None, None, None));
+        assert_eq!(
+            (Rtp::read(&old), Rtp::read(&rtcp), Rtp::read(&bytes[..11])),
+            (None, None, None)
+        );
     }
 
     #[test]

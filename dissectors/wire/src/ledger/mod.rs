@@ -621,10 +621,7 @@ impl Ledger {
             (FlowRow::TABLE, FlowRow::batch(&self.flows)),
             (FlowDirectionRow::TABLE, FlowDirectionRow::batch(&self.flow_directions)),
             (FlowIntervalRow::TABLE, FlowIntervalRow::batch(&self.flow_intervals)),
-            (
-                TcpRetransmissionRow::TABLE,
-                TcpRetransmissionRow::batch(&self.tcp_retransmissions),
-            ),
+            (TcpRetransmissionRow::TABLE, TcpRetransmissionRow::batch(&self.tcp_retransmissions)),
             (IcmpRow::TABLE, IcmpRow::batch(&self.icmp)),
             (CommentRow::TABLE, CommentRow::batch(&self.comments)),
             (ProblemRow::TABLE, ProblemRow::batch(&self.problems)),

@@ -8,6 +8,8 @@ use super::*;
 use crate::packet::build::{ethernet, ipv4, ipv4_fragment, ipv6, udp};
 use crate::sctp::build::{chunk, packet};
 use crate::sctp::chunk::{COOKIE_ACK, DATA, HEARTBEAT, SACK};
+use crate::tcp::SYN;
+use crate::tcp::build::segment;
 
 const SCTP: u8 = 132;
 const ETHERNET: u16 = 1;
@@ -59,6 +61,7 @@ fn every_record_is_counted_once() {
             ipv6(SCTP, &packet(&[chunk(COOKIE_ACK, 0, &[])])),
             ipv4(SCTP, &half_a_chunk),
             ipv4(SCTP, &packet(&[chunk(HEARTBEAT, 0, &[])])),
+            ipv4(89, &[0; 20]),
             ipv4(6, &[0; 20]),
             ipv4(17, &udp(53, 53, &[0; 20])),
             ipv4(SCTP, &[0; 11]),
@@ -66,20 +69,64 @@ fn every_record_is_counted_once() {
             vec![0x45],
         ],
     ));
-    assert_eq!(summary.frames.read, 9);
-    assert_eq!((summary.frames.dissected, summary.frames.partial), (2, 2));
+    assert_eq!(summary.frames.read, 10);
+    assert_eq!((summary.frames.dissected, summary.frames.partial), (3, 2));
     let reasons = [
+        ("another protocol", 1),
         ("fragment kept for reassembly", 1),
         ("malformed ip", 1),
         ("malformed sctp", 1),
-        ("not SCTP", 2),
+        ("malformed tcp", 1),
     ];
     assert_eq!(skipped(&summary.frames), reasons);
     assert!(conserved(&summary.frames));
     assert_eq!(summary.sctp_packets, 4);
-    assert_eq!((summary.first_ns, summary.last_ns), (Some(0), Some(8_000_000)));
-    assert_eq!(summary.problems.values().sum::<u64>(), 4);
-    assert_eq!(summary.ledger.problems.len(), 4);
+    assert_eq!((summary.first_ns, summary.last_ns), (Some(0), Some(9_000_000)));
+    assert_eq!(summary.problems.values().sum::<u64>(), 5);
+    assert_eq!(summary.ledger.problems.len(), 5);
+}
+
+#[test]
+fn flows_and_icmp_errors_have_their_tables() {
+    let syn = segment(1, 0, SYN, 512, &[2, 4, 5, 180], &[]);
+    let data = udp(53, 5353, &[0; 20]);
+    let sctp = packet(&[self::data(1)]);
+    let quote = |inner: Vec<u8>| [&[3, 3, 0, 0, 0, 0, 0, 0][..], &inner[..28]].concat();
+    let summary = read(pcap(
+        RAW,
+        &[
+            ipv4(SCTP, &sctp),
+            ipv4(6, &syn),
+            ipv4(17, &data),
+            ipv4(1, &quote(ipv4(6, &syn))),
+            ipv4(1, &quote(ipv4(17, &data))),
+            ipv4(1, &quote(ipv4(SCTP, &sctp))),
+            ipv4(1, &[8, 0, 0, 0, 0, 1, 0, 1]),
+            ipv4(1, &[3, 3, 0, 0, 0, 0, 0, 0, 0x45]),
+        ],
+    ));
+    assert_eq!((summary.frames.dissected, summary.frames.partial), (7, 1));
+    let ledger = &summary.ledger;
+    let flows: Vec<_> = ledger.flows.iter().map(|row| (row.protocol, row.icmp_errors)).collect();
+    assert_eq!(flows, [("tcp", 1), ("udp", 1)]);
+    assert_eq!(ledger.flow_directions[0].mss, Some(1460));
+    let tied: Vec<_> =
+        ledger.icmp.iter().map(|row| (row.flow, row.association, row.sender)).collect();
+    let a = Some("a");
+    let none = (None, None, None);
+    assert_eq!(tied, [(Some(0), None, a), (Some(1), None, a), (None, Some(0), a), none]);
+    assert_eq!((summary.flows.flows, summary.flows.evicted), (2, 0));
+}
+
+#[test]
+fn without_flows_only_sctp_is_read() {
+    let options = Options { flows: false, ..Options::default() };
+    let records = [ipv4(6, &segment(1, 0, SYN, 512, &[], &[])), ipv4(SCTP, &packet(&[data(1)]))];
+    let mut pass = open(pcap(RAW, &records), options).unwrap();
+    while pass.step(10).unwrap() {}
+    let (_, summary) = pass.finish();
+    assert_eq!(skipped(&summary.frames), [("not SCTP", 1)]);
+    assert_eq!((summary.frames.dissected, summary.ledger.flows.len()), (1, 0));
 }
 
 /// The place is a place in the captured record: 14 bytes of Ethernet, 20 of IPv4, 12 of SCTP.
@@ -209,6 +256,15 @@ fn records() -> impl Strategy<Value = Vec<u8>> {
         bytes(),
         bytes().prop_map(|bytes| ipv4(SCTP, &bytes)),
         bytes().prop_map(|bytes| ipv6(SCTP, &bytes)),
+        (any::<u8>(), any::<u8>(), bytes(), bytes()).prop_map(
+            |(number, flags, options, payload)| {
+                let options = &options[..options.len().min(40)];
+                ipv4(6, &segment(number.into(), number.into(), flags, 0, options, &payload))
+            }
+        ),
+        bytes().prop_map(|bytes| ipv4(17, &udp(5004, 5004, &bytes))),
+        bytes().prop_map(|bytes| ipv4(1, &[&[3, 4, 0, 0], &bytes[..]].concat())),
+        bytes().prop_map(|bytes| ipv6(58, &[&[2, 0, 0, 0], &bytes[..]].concat())),
         bytes().prop_map(|bytes| ipv4(17, &udp(9899, 9899, &bytes))),
         (bytes(), 0..8_u16, any::<bool>()).prop_map(|(bytes, place, more)| ipv4_fragment(
             SCTP,

@@ -21,16 +21,39 @@ pub enum Mptcp<'a> {
         data_length: Option<u16>,
     },
     /// MP_JOIN: a SYN has the token of the receiver, the others authenticate it.
-    Join { backup: bool, address_id: u8, token: Option<u32> },
+    Join {
+        backup: bool,
+        address_id: u8,
+        token: Option<u32>,
+    },
     Dss(Dss),
-    AddAddress { echo: bool, address_id: u8, address: Address, port: Option<u16> },
-    RemoveAddress { address_ids: &'a [u8] },
-    Priority { backup: bool, address_id: Option<u8> },
-    Fail { data_sequence: u64 },
-    FastClose { receiver_key: u64 },
-    Reset { flags: u8, reason: u8 },
+    AddAddress {
+        echo: bool,
+        address_id: u8,
+        address: Address,
+        port: Option<u16>,
+    },
+    RemoveAddress {
+        address_ids: &'a [u8],
+    },
+    Priority {
+        backup: bool,
+        address_id: Option<u8>,
+    },
+    Fail {
+        data_sequence: u64,
+    },
+    FastClose {
+        receiver_key: u64,
+    },
+    Reset {
+        flags: u8,
+        reason: u8,
+    },
     /// A subtype that RFC 8684 does not define.
-    Other { subtype: u8 },
+    Other {
+        subtype: u8,
+    },
 }
 
 /// Data Sequence Signal (RFC 8684 section 3.3).
@@ -86,13 +109,23 @@ pub fn reset_reason(reason: u8) -> &'static str {
 /// The token that names a connection to the owner of `key`: the first 32 bits of its hash
 /// (RFC 8684 section 3.2; SHA-1 in version 0).
 pub fn token(version: u8, key: u64) -> u32 {
-    let first = |digest: &[u8]| {
-        digest.iter().take(4).fold(0, |sum: u32, &byte| sum << 8 | u32::from(byte))
-    };
+    let first =
+        |digest: &[u8]| digest.iter().take(4).fold(0, |sum: u32, &byte| sum << 8 | u32::from(byte));
     match version {
         0 => first(&Sha1::digest(key.to_be_bytes())),
         _ => first(&Sha256::digest(key.to_be_bytes())),
     }
+}
+
+/// The first data sequence number of the owner of `key`: the last 64 bits of its hash, plus one
+/// for the handshake (RFC 8684 section 3.1).
+pub fn first_data_sequence(version: u8, key: u64) -> u64 {
+    let last = |digest: &[u8]| digest.iter().fold(0, |sum: u64, &byte| sum << 8 | u64::from(byte));
+    let initial = match version {
+        0 => last(&Sha1::digest(key.to_be_bytes())),
+        _ => last(&Sha256::digest(key.to_be_bytes())),
+    };
+    initial.wrapping_add(1)
 }
 
 /// Reads the option's value: what follows its kind and length.
@@ -109,12 +142,14 @@ pub(super) fn read(value: &[u8]) -> Result<Mptcp<'_>, Problem> {
         ADD_ADDR => add_address(low, &mut fields),
         REMOVE_ADDR => Some(Mptcp::RemoveAddress { address_ids: fields.rest() }),
         MP_PRIO => Some(Mptcp::Priority { backup: low & 1 != 0, address_id: fields.byte() }),
-        MP_FAIL => fields.byte().and_then(|_| fields.u64()).map(|data_sequence| {
-            Mptcp::Fail { data_sequence }
-        }),
-        MP_FASTCLOSE => fields.byte().and_then(|_| fields.u64()).map(|receiver_key| {
-            Mptcp::FastClose { receiver_key }
-        }),
+        MP_FAIL => fields
+            .byte()
+            .and_then(|_| fields.u64())
+            .map(|data_sequence| Mptcp::Fail { data_sequence }),
+        MP_FASTCLOSE => fields
+            .byte()
+            .and_then(|_| fields.u64())
+            .map(|receiver_key| Mptcp::FastClose { receiver_key }),
         MP_TCPRST => fields.byte().map(|reason| Mptcp::Reset { flags: low, reason }),
         _ => return Ok(Mptcp::Other { subtype }),
     };
@@ -294,10 +329,7 @@ mod tests {
     fn the_other_subtypes() {
         let address = Address::v4([10, 0, 0, 9]);
         let plain = read(&[0x34, 2, 10, 0, 0, 9]).unwrap();
-        assert_eq!(
-            plain,
-            Mptcp::AddAddress { echo: false, address_id: 2, address, port: None }
-        );
+        assert_eq!(plain, Mptcp::AddAddress { echo: false, address_id: 2, address, port: None });
         let with_hmac = bytes(&[&[0x30, 2, 10, 0, 0, 9, 0, 80], &[1; 8]]);
         let with_hmac = read(&with_hmac).unwrap();
         assert_eq!(
@@ -311,10 +343,7 @@ mod tests {
             read(&[0x70, 0, 0, 0, 0, 0, 0, 0, 0, 5]),
             Ok(Mptcp::FastClose { receiver_key: 5 })
         );
-        assert_eq!(
-            read(&[0x60, 0, 0, 0, 0, 0, 0, 0, 0, 5]),
-            Ok(Mptcp::Fail { data_sequence: 5 })
-        );
+        assert_eq!(read(&[0x60, 0, 0, 0, 0, 0, 0, 0, 0, 5]), Ok(Mptcp::Fail { data_sequence: 5 }));
         assert_eq!(read(&[0xf0, 1, 2, 3]), Ok(Mptcp::Other { subtype: 15 }));
         assert!(read(&[]).is_err() && read(&[0x80]).is_err());
         assert_eq!((reset_reason(3), reset_reason(9)), ("administratively prohibited", "unknown"));

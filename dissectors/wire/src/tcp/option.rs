@@ -186,7 +186,10 @@ mod tests {
         let bytes = [option(MAXIMUM_SEGMENT_SIZE, &[5]), option(SACK_PERMITTED, &[])].concat();
         let found = all(&bytes);
         let problem = found[0].clone().unwrap_err();
-        assert_eq!((problem.kind, problem.layer, problem.offset), (Kind::Malformed, Layer::Option, 20));
+        assert_eq!(
+            (problem.kind, problem.layer, problem.offset),
+            (Kind::Malformed, Layer::Option, 20)
+        );
         assert_eq!(found[1], Ok(Opt::SackPermitted));
     }
 

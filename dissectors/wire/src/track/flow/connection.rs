@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::Flow;
 use crate::sctp::Unwrap;
-use crate::tcp::mptcp::{Mapping, token};
+use crate::tcp::mptcp::{Mapping, first_data_sequence, token};
 use crate::tcp::{ACK, Header, Mptcp, SYN};
 use crate::track::End;
 
@@ -55,8 +55,13 @@ impl Connections {
     /// One MPTCP option of a segment that `sender` sent.
     pub fn option(&mut self, flow: &mut Flow, sender: End, header: &Header, option: &Mptcp<'_>) {
         match *option {
-            Mptcp::Capable { version, sender_key, receiver_key, .. } => {
+            Mptcp::Capable { version, sender_key, receiver_key, data_length, .. } => {
                 self.capable(flow, sender, header, version, [sender_key, receiver_key]);
+                // Data that comes with the keys is mapped by them (RFC 8684 section 3.1).
+                if let (Some(key), Some(length)) = (sender_key, data_length) {
+                    let data_sequence = first_data_sequence(version, key);
+                    self.map(flow, sender, &Mapping { data_sequence, subflow_sequence: 1, length });
+                }
             }
             Mptcp::Join { backup, address_id, token } => {
                 if header.has(SYN) {

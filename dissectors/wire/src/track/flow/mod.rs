@@ -161,7 +161,8 @@ impl Flows {
         let key = Key::new(Protocol::Tcp, source, destination);
         // A pure ACK can rightly be the same as the last one; a segment that takes sequence
         // numbers cannot be within a round trip.
-        let takes = segment.payload_length > 0 || header.flags & (wire_tcp::SYN | wire_tcp::FIN) != 0;
+        let takes =
+            segment.payload_length > 0 || header.flags & (wire_tcp::SYN | wire_tcp::FIN) != 0;
         if self.is_copy(sight, key, takes) {
             return None;
         }

@@ -70,6 +70,8 @@ pub struct Sending {
     /// Bytes of payload.
     pub length: u32,
     pub syn: bool,
+    /// A SYN that was sent before.
+    pub syn_again: bool,
     pub fin: bool,
     /// TSval.
     pub timestamp: Option<u32>,
@@ -173,11 +175,12 @@ impl Sender {
         budget: &mut Budget,
     ) -> SentBytes {
         let sequence = sending.sequence.wrapping_add(u32::from(sending.syn));
-        let again = self.begin(sequence) && sending.syn;
-        let start = self.line.get_or_insert_with(|| Unwrap::new(sequence)).near(sequence);
+        self.begin(sequence);
+        let Some(line) = self.line else { return SentBytes::default() };
+        let start = line.near(sequence);
         self.note_timestamp(sending);
         let units = u64::from(sending.length) + u64::from(sending.fin);
-        if again && units == 0 {
+        if sending.syn_again && units == 0 {
             self.repeated_syn(sending, row, rows, budget);
             return SentBytes::default();
         }
@@ -197,15 +200,13 @@ impl Sender {
         self.judge(start, end, walk, sending, row, rows, budget)
     }
 
-    /// Puts the first segment at its place. Returns whether there was one before.
-    fn begin(&mut self, sequence: u32) -> bool {
-        if self.line.is_some() {
-            return true;
+    /// The first number seen, sent or acknowledged, is where the capture begins.
+    fn begin(&mut self, sequence: u32) {
+        if self.line.is_none() {
+            let line = Unwrap::new(sequence);
+            (self.next, self.floor) = (line.highest(), line.highest());
+            self.line = Some(line);
         }
-        let line = Unwrap::new(sequence);
-        (self.next, self.floor) = (line.highest(), line.highest());
-        self.line = Some(line);
-        false
     }
 
     fn resume_at(&mut self, start: u64) {
@@ -226,10 +227,9 @@ impl Sender {
 
     fn note_timestamp(&mut self, sending: &Sending) {
         let Some(value) = sending.timestamp else { return };
-        if self.timestamps.back().is_none_or(|&(last, _)| Tsn(last).before(Tsn(value))) {
-            if self.timestamps.len() >= REMEMBERED {
-                self.timestamps.pop_front();
-            }
+        let is_later = |&(last, _): &(u32, i64)| Tsn(last).before(Tsn(value));
+        // When too many await their echo the new one is left out: the old ones' come first.
+        if self.timestamps.len() < REMEMBERED && self.timestamps.back().is_none_or(is_later) {
             self.timestamps.push_back((value, sending.moment.time_ns));
         }
     }
@@ -254,15 +254,15 @@ impl Sender {
     /// Finds out which of the numbers are new, late or repeated, and remembers them as sent now.
     fn walk(&mut self, start: u64, end: u64, sending: &Sending) -> Walk {
         let now = sending.moment;
-        let mut walk = Walk { repeated: end.min(self.floor).saturating_sub(start), ..Walk::default() };
+        let mut walk =
+            Walk { repeated: end.min(self.floor).saturating_sub(start), ..Walk::default() };
         if walk.repeated > 0 {
-            walk.before = self.history.iter_mut().find(|old| old.end > start && old.start < end).map(
-                |old| {
+            walk.before =
+                self.history.iter_mut().find(|old| old.end > start && old.start < end).map(|old| {
                     let before = *old;
                     (old.count, old.last_ns) = (old.count + 1, now.time_ns);
                     before
-                },
-            );
+                });
         }
         let mut at = start.max(self.floor);
         let mut index = self.sent.partition_point(|sent| sent.end <= at);
@@ -594,9 +594,9 @@ impl Sender {
         let from = self.sacked.partition_point(|&(_, end)| end < left);
         let to = self.sacked.partition_point(|&(start, _)| start <= right);
         let joined = self.sacked.get(from..to).unwrap_or_default();
-        let (left, right) = joined.iter().fold((left, right), |(left, right), &(start, end)| {
-            (left.min(start), right.max(end))
-        });
+        let (left, right) = joined
+            .iter()
+            .fold((left, right), |(left, right), &(start, end)| (left.min(start), right.max(end)));
         if from == to && self.sacked.len() >= REMEMBERED {
             return;
         }

@@ -121,9 +121,8 @@ impl Tcp {
             {
                 self.acked_ns = Some(time_ns);
                 row.seen_handshake = self.syn.first_ns.is_some();
-                let since = |sent_ns: Option<i64>| {
-                    u64::try_from(time_ns.saturating_sub(sent_ns?)).ok()
-                };
+                let since =
+                    |sent_ns: Option<i64>| u64::try_from(time_ns.saturating_sub(sent_ns?)).ok();
                 row.syn_ack_rtt_ns = since(self.syn_ack.once_ns());
                 row.handshake_rtt_ns =
                     since(self.syn.once_ns().filter(|_| self.syn_ack.count == 1));
@@ -263,10 +262,12 @@ fn transmit(
     desk: &mut Desk<'_>,
 ) {
     let header = &segment.header;
+    let count = if header.has(ACK) { tcp.syn_ack.count } else { tcp.syn.count };
     let sending = Sending {
         sequence: header.sequence,
         length: segment.payload_length,
         syn: header.has(SYN),
+        syn_again: header.has(SYN) && count > 1,
         fin: header.has(FIN),
         timestamp: said.timestamps.map(|(value, _)| value),
         into_zero_window: tcp.windows[sender.other() as usize].closed_ns.is_some(),

@@ -46,8 +46,7 @@ impl Way {
         let open = self.bin.filter(|&index| {
             intervals.get(index).is_some_and(|open| {
                 // A packet that is a little late counts in the bin open at its arrival.
-                start_ns <= open.start_ns
-                    && open.start_ns.saturating_sub(start_ns) < CLOCK_STEP_NS
+                start_ns <= open.start_ns && open.start_ns.saturating_sub(start_ns) < CLOCK_STEP_NS
             })
         });
         let index = match open {
