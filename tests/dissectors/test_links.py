@@ -172,7 +172,7 @@ def test_udp_ports_are_an_option(tmp_path: Path) -> None:
     path = tmp_path / "udp.pcap"
     frame = bytes(V4 / UDP(sport=5000, dport=5001) / data(1))
     path.write_bytes(pcap([Record(START_NS, frame)], link_type=RAW))
-    assert ledger.read(path).capture["frames"]["skipped"] == {"not SCTP": 1}
+    assert [row["protocol"] for row in ledger.read(path).rows("flows")] == ["udp"]
     for port in (5000, 5001):
         assert len(chunk_rows(path, ledger.ReadOptions(udp_ports=(port,)))) == 1
     # The option replaces the registered port.
@@ -182,14 +182,14 @@ def test_udp_ports_are_an_option(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("frame", "link_type", "reason"),
     [
-        (bytes(V4 / UDP(dport=53)), RAW, "not SCTP"),
+        (bytes(IP(src=V4.src, dst=V4.dst, proto=89) / bytes(20)), RAW, "another protocol"),
         (bytes(LINK) + b"\x08\x06" + bytes(28), ETHERNET, "not IP"),
-        (bytes(V6.__class__(src=V6.src, dst=V6.dst, nh=NO_NEXT)), RAW, "not SCTP"),
+        (bytes(V6.__class__(src=V6.src, dst=V6.dst, nh=NO_NEXT)), RAW, "another protocol"),
         (bytes(60), 147, "link type not supported"),
     ],
-    ids=["udp", "arp", "no-next-header", "link-type"],
+    ids=["ospf", "arp", "no-next-header", "link-type"],
 )
-def test_what_is_no_sctp_is_counted_by_reason(
+def test_what_is_not_read_is_counted_by_reason(
     tmp_path: Path, frame: bytes, link_type: int, reason: str
 ) -> None:
     path = tmp_path / "other.pcap"
