@@ -203,7 +203,9 @@ def test_icmp_errors_find_their_flow(tmp_path: Path) -> None:
     too_big = IPv6(src="2001:db8::9", dst="2001:db8::1") / ICMPv6PacketTooBig(mtu=1280) / lost
     talk.records.append(Record(START_NS + 3 * MS, bytes(too_big)))
     found = ledger.read(talk.write(tmp_path / "icmp.pcap"))
-    rows = [(row["name"], row["flow"], row["sender"], row["mtu_bytes"]) for row in found.rows("icmp")]
+    rows = [
+        (row["name"], row["flow"], row["sender"], row["mtu_bytes"]) for row in found.rows("icmp")
+    ]
     assert rows == [("port unreachable", 0, "a", None), ("packet too big", 1, "a", 1280)]
     assert [row["icmp_errors"] for row in found.rows("flows")] == [1, 1]
     assert found.capture["frames"]["dissected"] == 4

@@ -14,7 +14,7 @@ pub(crate) fn segment(
     let mut bytes = vec![0x03, 0xe9, 0x07, 0xd2];
     bytes.extend(sequence.to_be_bytes());
     bytes.extend(acknowledgement.to_be_bytes());
-    bytes.extend([((20 + options.len()) / 4 << 4) as u8, flags]);
+    bytes.extend([(((20 + options.len()) / 4) << 4) as u8, flags]);
     bytes.extend(window.to_be_bytes());
     bytes.extend([0xab, 0xcd, 0, 0]);
     bytes.extend(options);

@@ -8,6 +8,7 @@
 
 mod budget;
 mod connection;
+mod icmp;
 mod moments;
 mod sender;
 mod stream;
@@ -17,7 +18,7 @@ mod way;
 use hashbrown::HashMap;
 
 pub use self::budget::Census;
-use self::budget::{Budget, FLOW_ROWS, ICMP_ROWS, SMALL_FLOW_PACKETS};
+use self::budget::{Budget, FLOW_ROWS, SMALL_FLOW_PACKETS};
 use self::connection::Connections;
 use self::stream::Stream;
 use self::tcp::Tcp;
@@ -25,8 +26,7 @@ use self::way::Way;
 use super::duplicate::Duplicates;
 use super::{End, Moment};
 use crate::address::Address;
-use crate::icmp::{Message, Quoted};
-use crate::ledger::{FlowIntervalRow, FlowRow, IcmpRow, Ledger, TcpRetransmissionRow};
+use crate::ledger::{FlowIntervalRow, FlowRow, Ledger, TcpRetransmissionRow};
 use crate::packet::Datagram;
 use crate::problem::Problem;
 use crate::{tcp as wire_tcp, udp as wire_udp};
@@ -209,44 +209,6 @@ impl Flows {
         }
     }
 
-    /// One ICMP error. `association` is the SCTP association that it quotes, and the end that
-    /// sent the quoted packet.
-    pub fn icmp(
-        &mut self,
-        sight: &Sight<'_>,
-        message: &Message<'_>,
-        quoted: Option<&Quoted>,
-        association: Option<(u32, End)>,
-        ledger: &mut Ledger,
-    ) {
-        let flow = quoted.and_then(|quoted| self.quoted(quoted));
-        if ledger.icmp.len() >= ICMP_ROWS {
-            self.budget.census.unlisted_icmp += 1;
-            return;
-        }
-        let sender = flow.map(|(_, end)| end).or(association.map(|(_, end)| end));
-        ledger.icmp.push(IcmpRow {
-            frame: sight.moment.frame,
-            time_ns: sight.moment.time_ns,
-            source: sight.datagram.source,
-            destination: sight.datagram.destination,
-            version: if message.v6 { 6 } else { 4 },
-            icmp_type: message.kind,
-            code: message.code,
-            name: message.name(),
-            mtu_bytes: message.mtu(),
-            quoted_source: quoted.map(|quoted| quoted.source),
-            quoted_destination: quoted.map(|quoted| quoted.destination),
-            quoted_protocol: quoted.map(|quoted| quoted.protocol),
-            quoted_source_port: quoted.and_then(|quoted| quoted.ports).map(|ports| ports.0),
-            quoted_destination_port: quoted.and_then(|quoted| quoted.ports).map(|ports| ports.1),
-            quoted_tag: quoted.and_then(|quoted| quoted.verification_tag),
-            flow: flow.map(|(flow, _)| flow),
-            association: association.map(|(association, _)| association),
-            sender: sender.map(End::name),
-        });
-    }
-
     /// Writes the rows of the flows that are still remembered, and puts all in order.
     pub fn finish(mut self, ledger: &mut Ledger) -> Census {
         for flow in std::mem::take(&mut self.slots) {
@@ -411,21 +373,6 @@ impl Flows {
         ledger.flow_intervals.append(&mut flow.intervals);
         ledger.tcp_retransmissions.append(&mut flow.retransmissions);
         ledger.flows.push(flow.row);
-    }
-
-    /// The flow that a quoted packet belongs to, and the end that sent it.
-    fn quoted(&mut self, quoted: &Quoted) -> Option<(u32, End)> {
-        let ports = quoted.ports?;
-        let protocol = match quoted.protocol {
-            6 => Protocol::Tcp,
-            17 => Protocol::Udp,
-            _ => return None,
-        };
-        let source = (quoted.source, ports.0);
-        let key = Key::new(protocol, source, (quoted.destination, ports.1));
-        let flow = self.by_key.get(&key).and_then(|&index| self.slots.get_mut(index))?;
-        flow.row.icmp_errors += 1;
-        Some((flow.row.flow, flow.sender(source)))
     }
 }
 

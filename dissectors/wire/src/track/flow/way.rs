@@ -52,6 +52,10 @@ impl Way {
         let index = match open {
             Some(index) => index,
             None if budget.interval() => {
+                if intervals.is_empty() {
+                    // Most flows of a scan have one packet, and a Vec begins with room for four.
+                    intervals.reserve_exact(1);
+                }
                 intervals.push(FlowIntervalRow {
                     flow: self.row.flow,
                     sender: self.row.sender,
