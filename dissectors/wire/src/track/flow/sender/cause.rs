@@ -1,5 +1,5 @@
 //! Why a segment was sent again, and whether one that comes late was only
-//! overtaken (RFC 5681, RFC 6298, RFC 6675, RFC 8985).
+//! overtaken (RFC 5681, RFC 6298, RFC 8985).
 
 use super::{Sender, Sending, Sent};
 use crate::sctp::Tsn;
