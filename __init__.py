@@ -13,11 +13,14 @@
 
 from .api import Analysis, analyze, dissect, read
 from .dissectors._core import CaptureError, FilterError, __version__
+from .dissectors.ledger import Ledger, ReadOptions
 
 __all__ = [
     "Analysis",
     "CaptureError",
     "FilterError",
+    "Ledger",
+    "ReadOptions",
     "__version__",
     "analyze",
     "dissect",

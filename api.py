@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from .analyzer.associations import analyze_ledger
 from .analyzer.events import parse_events
 from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
 from .dissectors.ledger import Ledger, ReadOptions
-from .reports.contract import result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -40,6 +40,8 @@ class Analysis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the analysis as the result contract `pathscope.result/1`."""
+        from .reports.contract import result
+
         return result([self.result])
 
 
@@ -129,7 +131,12 @@ def analyze(
     link_events = []
     if events is not None:
         link_events = parse_events(_text(Path(events)).splitlines(), str(events))
+    # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
+    # one that is stopped in the middle of an import can take the process with it.
+    Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
     ledger = ledgers.read(path, options, progress)
+    from .analyzer.associations import analyze_ledger
+
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
 
 

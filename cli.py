@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 from contextlib import contextmanager
@@ -129,7 +130,9 @@ def _read_options(
     )
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="pathscope")
 def main() -> None:
     """Say what happened on every path and in every handover of a multihomed transport capture.
@@ -137,7 +140,9 @@ def main() -> None:
     \b
     Example:
       pathscope analyze client.pcapng --events events.jsonl --label 10.0.1.0/24=wlan
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
+    # No linear algebra is done here, and numpy's threads for it spin while they wait for some.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @main.command("analyze")
@@ -204,9 +209,7 @@ def analyze_command(
     Example:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
-    from .reports.contract import result
-
+    """
     options = _read_options(expression, udp_ports, window_s, bin_ms)
     if out is not None:
         from .reports.export import prepare_folder
@@ -226,6 +229,8 @@ def analyze_command(
         except Refusal as refusal:
             failures.append(refusal.message)
     if as_json:
+        from .reports.contract import result
+
         click.echo(json.dumps(result([a.result for a in done]), ensure_ascii=False))
     else:
         _show_analyses(done)
@@ -270,7 +275,7 @@ def info_command(
     \b
     Example:
       pathscope info client.pcapng
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     from .reports.overview import overview
 
     with refusals():
@@ -284,7 +289,7 @@ def info_command(
     "--table",
     default=ledgers.STREAMED_TABLE,
     show_default=True,
-    type=click.Choice([*ledgers.schemas()]),
+    type=click.Choice(ledgers.table_names()),
     help="Which table.",
 )
 @click.option(
@@ -319,7 +324,7 @@ def dissect_command(
     \b
     Example:
       pathscope dissect client.pcapng --table chunks --format parquet -o chunks.parquet
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     from .reports.export import FORMATS, whole_file, write_table
 
     chosen = next(known for known in FORMATS if known == form)
@@ -364,14 +369,14 @@ def _up_to_damage(
 
 
 @main.command("tables")
-@click.option("--table", type=click.Choice([*ledgers.schemas()]), help="Only this one.")
+@click.option("--table", type=click.Choice(ledgers.table_names()), help="Only this one.")
 def tables_command(table: str | None) -> None:
     """List the ledger's tables with the type and meaning of every column.
 
     \b
     Example:
       pathscope tables --table runs
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     for name, schema in ledgers.schemas().items():
         if table not in (None, name):
             continue
@@ -390,7 +395,7 @@ def completion_command(shell: str) -> None:
     \b
     Example:
       pathscope completion bash > ~/.local/share/bash-completion/completions/pathscope
-    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+    """
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)

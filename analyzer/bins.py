@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .model import End
 
 _SUMS = (
@@ -24,6 +26,12 @@ _SUMS = (
     "acked_chunks",
     "acked_bytes",
 )
+
+_KEYS = ("association", "path")
+_COLUMNS = ("start_ns", "is_b", *_SUMS)
+
+Column = np.ndarray[Any, np.dtype[Any]]
+Columns = dict[str, Column]
 
 Way = tuple[int, "End"]
 """A path number and a sender on it."""
@@ -52,17 +60,20 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """The interval table of one association."""
+    """The interval table of one association.
+
+    `columns` has the sums of every bin, with `start_ns` and with `is_b`: whether the sender is b.
+    """
 
     bin_ns: int
     totals: dict[Way, Totals]
-    table: pa.Table
+    columns: Columns
     _data_starts: dict[Way, list[int]]
 
     @classmethod
     def empty(cls, bin_ns: int) -> Bins:
         """Make the bins of an association that has none."""
-        return cls(bin_ns, {}, pa.table({}), {})
+        return cls(bin_ns, {}, {name: np.array([], int) for name in _COLUMNS}, {})
 
     def carried_data(self, path: int, sender: End, start_ns: int, end_ns: int) -> bool:
         """Tell whether any bin that overlaps the window has DATA of the sender on the path."""
@@ -71,51 +82,80 @@ class Bins:
 
     def window(self, sender: End, start_ns: int, end_ns: int) -> dict[str, int]:
         """Sums of a sender over all paths, of the bins that begin in [start_ns, end_ns)."""
-        start = self.table["start_ns"]
-        chosen = pc.and_(
-            pc.and_(pc.greater_equal(start, start_ns), pc.less(start, end_ns)),
-            pc.equal(self.table["sender"], sender),
-        )
-        rows = self.table.filter(chosen)
-        return {name: pc.sum(rows[name]).as_py() or 0 for name in _SUMS}
+        start = self.columns["start_ns"]
+        chosen = (start >= start_ns) & (start < end_ns) & (self.columns["is_b"] == (sender == "b"))
+        return {name: self.columns[name][chosen].sum().item() for name in _SUMS}
 
 
 def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
-    """Split the interval table by association."""
-    ways = ["association", "path", "sender"]
-    grouped = table.group_by(ways).aggregate(
-        [(name, "sum") for name in _SUMS]
-        + [
-            ("first_ns", "min"),
-            ("last_ns", "max"),
-            ("flight_max_bytes", "max"),
-            ("a_rwnd_min_bytes", "min"),
-        ]
+    """Split the interval table by association.
+
+    A sort and sums between its borders: Arrow's own group_by imports pandas, which takes longer
+    than all the rest of an analysis.
+    """
+    if not table.num_rows:
+        return {}
+    columns = {name: _to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS)}
+    senders = table["sender"].combine_chunks().dictionary_encode()
+    is_b = np.array([sender == "b" for sender in senders.dictionary.to_pylist()])
+    columns["is_b"] = is_b[np.from_dlpack(senders.indices)]
+    order = np.lexsort([columns[name] for name in ("start_ns", "is_b", *reversed(_KEYS))])
+    columns = {name: column[order] for name, column in columns.items()}
+    keys = [columns[name] for name in (*_KEYS, "is_b")]
+    differs = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    firsts = np.concatenate(([0], np.flatnonzero(differs) + 1))
+    sums = {name: np.add.reduceat(columns[name], firsts).tolist() for name in _SUMS}
+    first_ns, last_ns, flight_max_bytes, a_rwnd_min_bytes = (
+        _extremes(function, table[name], order, firsts)
+        for function, name in (
+            (np.minimum, "first_ns"),
+            (np.maximum, "last_ns"),
+            (np.maximum, "flight_max_bytes"),
+            (np.minimum, "a_rwnd_min_bytes"),
+        )
     )
     totals: dict[int, dict[Way, Totals]] = {}
-    for row in grouped.to_pylist():
-        totals.setdefault(row["association"], {})[row["path"], row["sender"]] = Totals(
-            {name: row[f"{name}_sum"] for name in _SUMS},
-            row["first_ns_min"],
-            row["last_ns_max"],
-            row["flight_max_bytes_max"],
-            row["a_rwnd_min_bytes_min"],
-        )
     starts: dict[int, dict[Way, list[int]]] = {}
-    with_data = table.filter(pc.greater(table["data_chunks"], 0)).select([*ways, "start_ns"])
-    for association, path, sender, start_ns in zip(
-        *(column.to_pylist() for column in with_data.columns), strict=True
+    ways = zip(*(key[firsts].tolist() for key in keys), strict=True)
+    borders = pairwise([*firsts.tolist(), len(order)])
+    for index, ((association, path, is_b), (first, end)) in enumerate(
+        zip(ways, borders, strict=True)
     ):
-        starts.setdefault(association, {}).setdefault((path, sender), []).append(start_ns)
-    for by_way in starts.values():
-        for found in by_way.values():
-            found.sort()  # a clock step can open an earlier bin after a later one
+        way: Way = (path, "b" if is_b else "a")
+        totals.setdefault(association, {})[way] = Totals(
+            {name: values[index] for name, values in sums.items()},
+            first_ns[index],
+            last_ns[index],
+            flight_max_bytes[index] or 0,
+            a_rwnd_min_bytes[index],
+        )
+        with_data = columns["data_chunks"][first:end] > 0
+        starts.setdefault(association, {})[way] = columns["start_ns"][first:end][with_data].tolist()
+    edges = [*np.searchsorted(columns["association"], list(totals)).tolist(), len(order)]
     return {
         association: Bins(
             bin_ns,
-            by_way,
-            table.filter(pc.equal(table["association"], association)) if len(totals) > 1 else table,
-            starts.get(association, {}),
+            totals[association],
+            {name: columns[name][first:end] for name in _COLUMNS},
+            starts[association],
         )
-        for association, by_way in totals.items()
+        for association, (first, end) in zip(totals, pairwise(edges), strict=True)
     }
+
+
+def _extremes(
+    function: np.ufunc, column: pa.ChunkedArray, order: Column, firsts: Column
+) -> list[int | None]:
+    """Least or largest values between borders; None where all are absent."""
+    bound = np.iinfo(np.int64)
+    absent = bound.max if function is np.minimum else bound.min
+    # 64 bits, so that no value of a narrower column is the one that stands for none.
+    values = np.full(len(column), absent, np.int64)
+    values[_to_numpy(column.is_valid().cast("uint8")) > 0] = _to_numpy(column.drop_null())
+    extremes = function.reduceat(values[order], firsts).tolist()
+    return [None if value == absent else value for value in extremes]
+
+
+def _to_numpy(column: pa.ChunkedArray) -> Column:
+    """Convert a column of numbers without nulls; Arrow's own way imports pandas."""
+    return np.from_dlpack(column.combine_chunks())

@@ -54,7 +54,7 @@ def _link_event(event: dict[str, Any], place: str) -> LinkEvent:
     t = event.get("t")
     # Decimal is what a number with a point is read as; bool is an int in Python only.
     number = isinstance(t, (int, Decimal)) and not isinstance(t, bool)
-    if not number or not -_FURTHEST_S <= t <= _FURTHEST_S:
+    if t is None or not number or not -_FURTHEST_S <= t <= _FURTHEST_S:
         raise ValueError(f'{place}: expected "t" in seconds since 1970, found {_shown(t)}')
     note = event.get("note")
     if note not in ("down", "up"):

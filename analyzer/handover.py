@@ -405,8 +405,6 @@ def _probes(context: Context, sender: End, move: Move) -> list[str]:
             f"the first packet heard on {label} again was a {heard['first_chunk']}"
             f" (frame {heard['end_frame']})"
         )
-    lines.append(
-        "DATA waits for an own HEARTBEAT to be answered;"
-        f" {len(tried)} earlier HEARTBEATs on {label} were not"
-    )
+    waited = f"; {len(tried)} earlier HEARTBEATs on {label} were not" if tried else ""
+    lines.append(f"DATA waits for an own HEARTBEAT to be answered{waited}")
     return lines

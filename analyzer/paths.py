@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from .bins import Totals
 from .context import ENDS
 from .measure import Measure, seconds
 from .model import Direction, Path
@@ -12,7 +13,6 @@ from .states import path_states
 
 if TYPE_CHECKING:
     from ..dissectors.ledger import Row
-    from .bins import Totals
     from .context import Context
     from .model import End, Excursion, Handover
 
@@ -66,13 +66,14 @@ _COUNTS = (
     "acked_bytes",
 )
 
+_NOTHING = Totals(dict.fromkeys(_COUNTS, 0), None, None, 0, None)
+"""Of a sender that sent nothing on a path and had nothing acknowledged there."""
+
 
 def _metrics(
     context: Context, sender: End, path: int, handovers: tuple[Handover, ...]
 ) -> dict[str, Measure]:
-    totals = context.bins.totals.get((path, sender))
-    if totals is None or totals.first_ns is None:
-        return {"packets": Measure.observed(0)}
+    totals = context.bins.totals.get((path, sender), _NOTHING)
     sums = totals.sums
     whole_s = seconds(context.row["end_ns"] - context.row["start_ns"])
     measures = {name: Measure.observed(sums[name]) for name in _COUNTS}
@@ -167,7 +168,8 @@ def _rtt(context: Context, sender: End, path: int, kind: str, name: str) -> dict
     keys = ("min", "mean", "sd", "p50", "p95", "p99", "max")
     if not found:
         reason = "no DATA sent once and acknowledged" if kind == "sack" else "no HEARTBEAT answered"
-        return {f"{name}_{key}_ns": Measure.absent(reason) for key in keys}
+        absent = {f"{name}_{key}_ns": Measure.absent(reason) for key in keys}
+        return absent | {f"{name}_samples": Measure.observed(0)}
     row = found[0]
     measures = {f"{name}_{key}_ns": Measure.observed(row[f"{key}_ns"]) for key in keys}
     measures[f"{name}_samples"] = Measure.observed(row["count"])

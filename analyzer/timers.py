@@ -27,7 +27,7 @@ MISSED = 1.8
 def infer_timers(
     context: Context, sender: End, given_up_after: list[list[Row]]
 ) -> dict[str, Timer]:
-    """Infer RTO, RTO.Min, RTO.Max, PMR and HB.Interval of a sender.
+    """Infer RTO, RTO.Min, RTO.Max, PMR, HEARTBEAT period and HB.Interval of a sender.
 
     Parameters
     ----------
@@ -47,9 +47,7 @@ def infer_timers(
         timers |= _rto(context, sender, expiries)
     if given_up_after:
         timers["path_max_retrans"] = _path_max_retrans(given_up_after)
-    period = _heartbeat_interval(context, sender, timers.get("rto_s"))
-    if period is not None:
-        timers["hb_interval_s"] = period
+    timers |= _heartbeats(context, sender, timers.get("rto_s"))
     return timers
 
 
@@ -154,30 +152,35 @@ def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
     )
 
 
-def _heartbeat_interval(context: Context, sender: End, rto: Timer | None) -> Timer | None:
-    """HB.Interval from HEARTBEATs on idle paths: period = RTO + HB.Interval, +- half an RTO."""
+def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, Timer]:
+    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3)."""
     gaps: list[float] = []
-    frames: list[int] = []
+    found: list[int] = []
     for path in range(len(context.paths)):
         beats = context.sent(context.heartbeats, sender, path)
         for earlier, later in pairwise(beats):
             if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
                 gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
-                frames.append(later["frame"])
+                found.append(later["frame"])
     if len(gaps) < 2:
-        return None
-    period = median(gaps)
+        return {}
+    period, frames = median(gaps), tuple(found)
     # A HEARTBEAT that was lost before the tap leaves a gap of several periods.
     near = [gap for gap in gaps if gap < MISSED * period]
-    rto_s = 0.0 if rto is None or rto.measure.value is None else float(rto.measure.value)
-    known = rto is not None
-    low = max(0.0, min(near) - 1.5 * rto_s) if known else 0.0
-    high = max(0.0, max(near) - 0.5 * rto_s)
-    text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart; " + (
-        f"less the RTO of {rto_s:g} s" if known else "RTO + HB.Interval, as the RTO is not known"
-    )
-    value = min(max(low, round(period - rto_s, 3)), high)
-    return Timer(Measure(value, "inferred", low, high), len(gaps), tuple(frames), text)
+    text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart"
+    measure = Measure(period, "inferred", min(near), max(near))
+    timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
+    if rto is not None and rto.measure.value is not None:
+        rto_s = float(rto.measure.value)
+        low, high = max(0.0, min(near) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
+        value = min(max(low, round(period - rto_s, 3)), high)
+        timers["hb_interval_s"] = Timer(
+            Measure(value, "inferred", low, high),
+            len(gaps),
+            frames,
+            f"the period less the RTO of {rto_s:g} s",
+        )
+    return timers
 
 
 def failover_s(rto_s: float, rto_max_s: float | None, expiries: int) -> float:

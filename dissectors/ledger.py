@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from . import _core
 
 if TYPE_CHECKING:
@@ -18,9 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    import pyarrow as pa
 
-STEP_RECORDS = 100_000
-"""Records between two looks at signals and at the progress."""
+# pyarrow and pandas are imported where they are used: the pass needs neither, so that
+# `api.analyze` can have pyarrow imported while it runs.
+
+STEP_RECORDS = 400_000
+"""Records between two looks at signals and at the progress: some tenths of a second."""
 
 CHUNK_BATCH_ROWS = 65_536
 """Rows of one batch of the streamed chunk table."""
@@ -106,6 +108,7 @@ class Ledger:
 def to_frame(table: pa.Table) -> pd.DataFrame:
     """Convert an Arrow table to a pandas frame without losing a digit of an integer."""
     import pandas as pd
+    import pyarrow as pa
 
     nullable = {
         pa.uint8(): pd.UInt8Dtype(),
@@ -179,6 +182,8 @@ def chunks(path: Path | str, options: ReadOptions | None = None) -> Iterator[pa.
     CaptureError
         As `read`; also, after everything before it was given out, when the file is damaged.
     """
+    import pyarrow as pa
+
     running = _open(path, options or ReadOptions(), chunks=True)
     more = True
     given = False
@@ -195,8 +200,15 @@ def chunks(path: Path | str, options: ReadOptions | None = None) -> Iterator[pa.
         raise _core.CaptureError(damage)
 
 
+def table_names() -> tuple[str, ...]:
+    """Return the name of every table, the streamed one last."""
+    return tuple(_core.schemas())
+
+
 def schemas() -> dict[str, pa.Schema]:
     """Return the schema of every table, the streamed one last."""
+    import pyarrow as pa
+
     return {name: pa.schema(schema) for name, schema in _core.schemas().items()}
 
 
@@ -216,4 +228,6 @@ def describe() -> Sequence[Row]:
 
 
 def _table(batch: Any) -> pa.Table:
+    import pyarrow as pa
+
     return pa.Table.from_batches([pa.record_batch(batch)])

@@ -22,8 +22,8 @@ DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
-HELP_WIDTH = 100
-"""Columns of the terminal that docs/cli.md shows."""
+HELP_WIDTH = 98
+"""What click uses of a terminal of 100 columns."""
 
 Node = dict[str, Any]
 
@@ -43,7 +43,12 @@ def tables() -> Iterator[str]:
         yield from table(
             ("column", "type", "absent?", "meaning"),
             (
-                (row["column"], row["type"], "can be" if row["nullable"] else "", row["description"])
+                (
+                    row["column"],
+                    row["type"],
+                    "can be" if row["nullable"] else "",
+                    row["description"],
+                )
                 for row in ledger.describe()
                 if row["table"] == name
             ),
@@ -63,7 +68,7 @@ def commands() -> Iterator[str]:
 
 
 def _help(command: click.Command, name: str) -> Iterator[str]:
-    options: Any = command.context_settings | {"help_option_names": ["-h", "--help"]}
+    options: dict[str, Any] = {**command.context_settings, "help_option_names": ["-h", "--help"]}
     context = click.Context(command, info_name=name, terminal_width=HELP_WIDTH, **options)
     lines = (line.rstrip() for line in command.get_help(context).splitlines())
     yield from ("", f"## {name}", "", "```text", *lines, "```")
@@ -115,12 +120,11 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
-        if "const" in node:
-            return f"`{json.dumps(node['const'])}`"
-        if "enum" in node:
-            return " or ".join(f"`{json.dumps(word)}`" for word in node["enum"])
         if "oneOf" in node:
             return "one of the words below"
+        if "const" in node or "enum" in node:
+            words = node.get("enum", [node.get("const")])
+            return " or ".join(f"`{json.dumps(word)}`" for word in words)
         if set(node.get("properties", ())) == {"a", "b"}:
             return f"`a` and `b`: {self._type(node['properties']['a'])}"
         if node["type"] == "array":

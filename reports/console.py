@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..analyzer.context import ENDS
+from ..analyzer.model import Handover
 from .units import bits_per_second, duration, file_name, ratio
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from ..analyzer.measure import Instant, Measure
-    from ..analyzer.model import Association, CaptureResult, End, Handover, Path
+    from ..analyzer.model import Association, CaptureResult, End, Excursion, Path
 
 INDENT = 2
 
@@ -199,7 +200,9 @@ def _timeline(association: Association, start_ns: int) -> RenderableType:
             continue
         moves = [handover for handover in association.handovers if handover.sender == end]
         excursions = [move for move in association.excursions if move.sender == end]
-        first = moves[0].from_path if moves else max(carried, key=lambda path: carried[path] or 0)
+        changes: list[Handover | Excursion] = [*moves, *excursions]
+        changes.sort(key=_when)
+        first = changes[0].from_path if changes else max(carried, key=lambda p: carried[p] or 0)
         line = f"{end}: {association.paths[first].label}"
         for move in moves:
             at = _time(move.instants["t_first_new"], start_ns)
@@ -210,6 +213,11 @@ def _timeline(association: Association, start_ns: int) -> RenderableType:
             line += f"; {len(excursions)} excursions that came back"
         lines.append(line)
     return "\n".join(lines)
+
+
+def _when(change: Handover | Excursion) -> int:
+    moved = change.instants["t_first_new"] if isinstance(change, Handover) else change.start
+    return moved.ns or 0
 
 
 def _handover_title(handover: Handover, number: int, association: Association) -> str:

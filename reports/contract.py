@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..analyzer.model import (
         Association,
         CaptureResult,
-        Direction,
         Excursion,
         Handover,
         Path,
@@ -29,7 +28,8 @@ NO_EVIDENCE = {
     "rto_min_s": "no expiry of T3-rtx came later than SRTT + 4 RTTVAR explains",
     "rto_max_s": "no two expiries of T3-rtx in a row that failed to double",
     "path_max_retrans": "no path was given up after expiries of T3-rtx in a row",
-    "hb_interval_s": "fewer than two pairs of HEARTBEATs on idle paths",
+    "heartbeat_period_s": "fewer than two pairs of HEARTBEATs on idle paths",
+    "hb_interval_s": "needs the HEARTBEAT period on an idle path, and the RTO",
 }
 """Every timer setting, with the reason why it is absent when it was not inferred."""
 
@@ -70,10 +70,12 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             }
             for end, endpoint in association.endpoints.items()
         },
-        "start": _instant(association.start),
-        "end": _instant(association.end),
+        "start_ns": association.start.ns,
+        "start_frame": association.start.frame,
+        "end_ns": association.end.ns,
+        "end_frame": association.end.frame,
         "established": _instant(association.established),
-        "how_it_ended": association.how_it_ended,
+        "end": association.how_it_ended,
         "restart_of": association.restart_of,
         "seen_handshake": association.seen_handshake,
         "captured_at": association.captured_at,
@@ -133,19 +135,19 @@ def _path(path: Path) -> dict[str, Any]:
         "interface": path.interface,
         "a_address": path.a_address,
         "b_address": path.b_address,
-        "a_to_b": _direction(path.directions["a"]),
-        "b_to_a": _direction(path.directions["b"]),
-    }
-
-
-def _direction(direction: Direction) -> dict[str, Any]:
-    return {
-        "metrics": _measures(direction.metrics),
-        "heartbeats": _measures(direction.heartbeats),
+        "a_to_b": _measures(path.directions["a"].metrics),
+        "b_to_a": _measures(path.directions["b"].metrics),
         "states": [
-            {"state": state.state, "at": _instant(state.at), "evidence": state.evidence}
-            for state in direction.states
+            {
+                "sender": end,
+                "state": state.state,
+                "at": _instant(state.at),
+                "evidence": state.evidence,
+            }
+            for end in ENDS
+            for state in path.directions[end].states
         ],
+        "heartbeats": {end: _measures(path.directions[end].heartbeats) for end in ENDS},
     }
 
 

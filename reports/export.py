@@ -100,11 +100,21 @@ def _write_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, stream:
     from pyarrow import parquet
 
     rows = 0
-    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
+    with parquet.ParquetWriter(stream, _in_order(schema), compression="zstd") as writer:
         for batch in batches:
             writer.write_batch(batch)
             rows += batch.num_rows
     return rows
+
+
+def _in_order(schema: pa.Schema) -> pa.Schema:
+    """Sort what a schema says of itself: the same capture gives the same bytes."""
+    fields = [field.with_metadata(_sorted(field.metadata)) for field in schema]
+    return pa.schema(fields, _sorted(schema.metadata))
+
+
+def _sorted(metadata: dict[bytes, bytes] | None) -> dict[bytes, bytes]:
+    return dict(sorted((metadata or {}).items()))
 
 
 def write_results(

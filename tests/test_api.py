@@ -85,7 +85,7 @@ def test_progress_counts_up_to_the_whole_file() -> None:
         (lambda: pathscope.read("nowhere"), pathscope.CaptureError, "nowhere: No such file"),
         (lambda: pathscope.analyze(EVENTS), pathscope.CaptureError, "at byte 0: expected a pcap"),
         (
-            lambda: pathscope.read(LOSSY, pathscope.api.ReadOptions(filter="prot tcp")),
+            lambda: pathscope.read(LOSSY, pathscope.ReadOptions(filter="prot tcp")),
             pathscope.FilterError,
             "capture filter: prot tcp: ",
         ),

@@ -103,7 +103,9 @@ def test_packet_comments_annotate(tmp_path: Path) -> None:
 
 
 def test_filter_is_libpcaps() -> None:
-    found = json.loads(inside("analyze", FAILOVER, "--json", "--filter", "net 2001:db8:2::/64").stdout)
+    found = json.loads(
+        inside("analyze", FAILOVER, "--json", "--filter", "net 2001:db8:2::/64").stdout
+    )
     (association,) = found["associations"]
     assert {path["interface"] for path in association["paths"]} == {"v2"}
 
@@ -135,7 +137,9 @@ def test_dissect_of_a_cut_capture_gives_what_is_there(tmp_path: Path) -> None:
         found = inside("dissect", cut, "--table", table)
         assert found.exit_code == 0
         assert len(found.stdout.splitlines()) == 1 + rows
-        assert found.stderr.startswith("warning: the capture is damaged, the table goes up to there")
+        assert found.stderr.startswith(
+            "warning: the capture is damaged, the table goes up to there"
+        )
         assert inside("dissect", cut, "--table", table, "--strict").exit_code == 1
     out = tmp_path / "out.csv"
     assert inside("dissect", cut, "-o", out).exit_code == 0

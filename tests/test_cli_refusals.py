@@ -28,7 +28,13 @@ NO_CAPTURES = {
     "text": (b"Dear diary,\n", "at byte 0: expected a pcap or pcapng header, found "),
     "header-cut": (WHOLE[:20], "expected a pcap file header of 24 bytes"),
 }
-COMMANDS = (["analyze"], ["analyze", "--json"], ["info"], ["dissect"], ["dissect", "--table", "runs"])
+COMMANDS = (
+    ["analyze"],
+    ["analyze", "--json"],
+    ["info"],
+    ["dissect"],
+    ["dissect", "--table", "runs"],
+)
 
 
 @pytest.fixture
@@ -267,8 +273,7 @@ def test_names_that_are_no_text_or_mean_mischief(tmp_path: Path) -> None:
         assert found.exit_code == 0
         assert "\x1b" not in found.stdout
         assert "\N{REPLACEMENT CHARACTER}" in found.stdout
-    found = outside("analyze", path, "--out", tmp_path / "out")
-    assert found.returncode == 0
+    assert outside("analyze", path, "--out", tmp_path / "out").returncode == 0
     json.loads((tmp_path / "out" / "result.json").read_text())
 
 

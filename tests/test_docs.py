@@ -20,7 +20,7 @@ import pathscope
 import pytest
 from pathscope import cli
 from pathscope.reports import units
-from running import FAILOVER, PROGRAM, ROOT
+from running import FAILOVER, PROGRAM, ROOT, outside
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 MANUAL = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
@@ -78,7 +78,10 @@ def test_every_key_of_the_contract_is_defined() -> None:
 
 
 def test_every_key_that_the_manual_names_is_in_the_contract() -> None:
-    known = set().union(*keys().values()) | {"asconf_add_s", "asconf_delete_s"}
+    known = {key for found in keys().values() for key in found} | {
+        "asconf_add_s",
+        "asconf_delete_s",
+    }
     known |= {"asconf_set_primary_s", "delay_s", "elapsed_s"}
     text = (ROOT / "docs" / "metrics.md").read_text()
     named = set(re.findall(r"\bt_[a-z_]+\b|\b[a-z0-9_]+_(?:s|bps|bytes|chunks|ratio)\b", text))
@@ -87,7 +90,7 @@ def test_every_key_that_the_manual_names_is_in_the_contract() -> None:
 
 def test_the_analysis_gives_every_key_that_is_defined() -> None:
     (association,) = pathscope.analyze(FAILOVER).associations
-    given = {
+    given: dict[str, dict[str, Any]] = {
         "instants": association.handovers[0].instants,
         "handover_metrics": association.handovers[0].metrics,
         "direction_metrics": association.paths[0].directions["a"].metrics,
@@ -213,6 +216,14 @@ def test_every_help_has_an_example_that_runs(name: str, place: Path) -> None:
     command = after.strip().replace("\\\n", " ")
     assert command.startswith(name)
     run(command, place)
+
+
+@pytest.mark.parametrize("name", helps())
+def test_cli_page_shows_the_true_help(name: str) -> None:
+    words = [*name.split()[1:], "--help"]
+    shown = outside(*words, environment={"COLUMNS": "100"}).stdout
+    lines = "\n".join(line.rstrip() for line in shown.splitlines())
+    assert f"## {name}\n\n```text\n{lines}\n```" in (ROOT / "docs" / "cli.md").read_text()
 
 
 @pytest.mark.parametrize("module", [pathscope, units], ids=lambda module: module.__name__)

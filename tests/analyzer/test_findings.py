@@ -139,10 +139,26 @@ def test_frames_that_the_capture_repeats(play: Play) -> None:
     assert seen.totals["a"]["retransmitted_chunks"].value == 0
 
 
-def test_a_wrong_checksum(play: Play) -> None:
-    found = the(play(GOOD, "2.0 a 1 DATA 11 !bad\n2.01 b 1 SACK 11"), "bad-checksum")
-    assert found.text.startswith("1 of 28 packets")
-    assert 1 not in found.frames  # frame 1 is in order; the chunk table tells which is not
+def test_a_damaged_packet_is_left_out(play: Play) -> None:
+    """Its receiver discards it (RFC 9260, section 6.8): the chunk comes when it comes unharmed."""
+    seen = play(GOOD, "2.0 a 1 DATA 11 !bad\n3.0 a 1 DATA 11\n3.01 b 1 SACK 11")
+    assert the(seen, "damaged-packets").text.startswith("1 packets")
+    assert "bad-checksum" not in rules(seen)
+    assert seen.totals["a"]["data_chunks"].value == 11
+    assert seen.packets == 28
+
+
+def test_checksums_that_the_network_card_fills_in_later(play: Play) -> None:
+    """All of a sender's are wrong, and are answered all the same: the packets count."""
+    offloaded = "\n".join(
+        f"{line} !bad" if line.split()[1:2] == ["a"] else line for line in GOOD.splitlines()
+    )
+    seen = play(offloaded)
+    found = the(seen, "bad-checksum")
+    assert found.text.startswith("13 of 26 packets")  # 3 of the handshake, 10 DATA
+    assert found.frames == ()  # the chunk table names them
+    assert "damaged-packets" not in rules(seen)
+    assert seen.totals["a"]["data_chunks"].value == 10
 
 
 def test_concurrent_paths_say_that_no_handover_is_looked_for(play: Play) -> None:

@@ -42,6 +42,17 @@ def test_every_format_gives_the_table_back(tmp_path: Path, form: str, table: str
     assert read_back(path, form, schema).to_pylist() == whole.to_pylist()
 
 
+def test_the_same_table_gives_the_same_bytes(tmp_path: Path) -> None:
+    files = set()
+    for number in range(4):
+        path = tmp_path / str(number)
+        schema = ledger.schemas()["chunks"]
+        with path.open("wb") as stream:
+            write_table(pathscope.dissect(ASCONF), schema, "parquet", stream)
+        files.add(path.read_bytes())
+    assert len(files) == 1
+
+
 def test_meaning_of_columns_travels_with_parquet(tmp_path: Path) -> None:
     path = tmp_path / "runs.parquet"
     with path.open("wb") as stream:
@@ -53,9 +64,14 @@ def test_meaning_of_columns_travels_with_parquet(tmp_path: Path) -> None:
 def test_interrupted_writing_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
-    with pytest.raises(RuntimeError), whole_file(path, force=True) as stream:
-        stream.write(b"half of the n")
-        raise RuntimeError
+
+    def write_half() -> None:
+        with whole_file(path, force=True) as stream:
+            stream.write(b"half of the n")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -111,9 +127,7 @@ def test_errors_name_the_file_asked_for(tmp_path: Path) -> None:
 def test_results(tmp_path: Path) -> None:
     found = pathscope.analyze(ASCONF)
     folder = tmp_path / "deep" / "results"
-    written = write_results(
-        folder, found.to_dict(), {"0-client": found.ledger.tables}, force=False
-    )
+    written = write_results(folder, found.to_dict(), {"0-client": found.ledger.tables}, force=False)
     assert written[-1] == folder / "result.json"
     assert json.loads(written[-1].read_text()) == json.loads(json.dumps(found.to_dict()))
     assert {path.stem for path in written[:-1]} == set(found.ledger.tables)

@@ -42,7 +42,14 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "tables-runs": ("tables", "--table", "runs"),
     "dissect-failover-v6-runs": ("dissect", FAILOVER, "--table", "runs"),
     "dissect-failover-v6-retransmissions": ("dissect", FAILOVER, "--table", "retransmissions"),
-    "dissect-asconf-handover-v4-asconf": ("dissect", ASCONF, "--table", "asconf", "--format", "json"),
+    "dissect-asconf-handover-v4-asconf": (
+        "dissect",
+        ASCONF,
+        "--table",
+        "asconf",
+        "--format",
+        "json",
+    ),
     "dissect-lossy-v4-chunks": ("dissect", LOSSY),
 }
 MOST_LINES = 120

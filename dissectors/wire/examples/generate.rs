@@ -293,7 +293,7 @@ impl<W: Write> Capture<W> {
         frame.extend(tag.to_be_bytes());
         frame.extend([0; 4]);
         frame.extend(chunks);
-        let crc = crc32c::crc32c(&frame[sctp..]);
+        let crc = crc_fast::crc32_iscsi(&frame[sctp..]);
         frame[sctp + 8..sctp + 12].copy_from_slice(&crc.to_le_bytes());
 
         let time_ns = EPOCH_NS + elapsed_ns;

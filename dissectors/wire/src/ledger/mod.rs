@@ -50,7 +50,7 @@ tables! {
         established_ns: Option<i64>,
         /// First COOKIE ACK.
         established_frame: Option<u64>,
-        /// How it ended: shutdown, abort, restart, or open (the capture ended first).
+        /// How it ended: shutdown, abort, restart, no-answer (INIT never answered), or open (the capture ended first).
         end: &'static str,
         /// The association that this one restarted (RFC 9260 section 5.2.4), if any.
         restart_of: Option<u32>,

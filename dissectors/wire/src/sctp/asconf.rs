@@ -43,7 +43,7 @@ pub struct AsconfRequest {
 pub struct AsconfAck<'a> {
     pub serial: u32,
     /// Requests without a response have succeeded, unless an earlier one failed
-    /// for good (RFC 5061 section 5.2).
+    /// for good (RFC 5061 section 5.1).
     pub responses: Responses<'a>,
 }
 

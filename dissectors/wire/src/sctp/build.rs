@@ -25,7 +25,7 @@ pub(crate) fn param(kind: u16, value: &[u8]) -> Vec<u8> {
 pub(crate) fn packet(chunks: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = vec![0x03, 0xe9, 0x07, 0xd2, 1, 2, 3, 4, 0, 0, 0, 0];
     bytes.extend(chunks.concat());
-    let checksum = crc32c::crc32c(&bytes);
+    let checksum = crc_fast::crc32_iscsi(&bytes);
     bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }

@@ -1,6 +1,8 @@
 //! The packet checksum: CRC32c (RFC 9260 section 6.8 and appendix A), zero where
 //! the peer accepts that (RFC 9653), Adler-32 before RFC 3309 (RFC 2960).
 
+use crc_fast::{CrcAlgorithm, Digest};
+
 use super::CommonHeader;
 
 /// What the checksum field turned out to be.
@@ -41,10 +43,7 @@ pub struct Verdict {
 
 /// Checks the packet `sctp`, of which there were `wire_length` bytes on the wire.
 pub fn verify(sctp: &[u8], header: &CommonHeader, wire_length: u32) -> Verdict {
-    let (before, after) = around_checksum(sctp);
-    let crc32c = crc32c::crc32c(before);
-    let crc32c = crc32c::crc32c_append(crc32c, &[0; 4]);
-    let crc32c = crc32c::crc32c_append(crc32c, after);
+    let crc32c = crc32c(sctp);
     let checksum = if sctp.len() < wire_length as usize {
         Checksum::NotCheckable
     } else if header.checksum == crc32c {
@@ -57,6 +56,22 @@ pub fn verify(sctp: &[u8], header: &CommonHeader, wire_length: u32) -> Verdict {
         Checksum::Bad { computed: crc32c }
     };
     Verdict { checksum, crc32c }
+}
+
+/// CRC32c with the checksum field taken as zero.
+fn crc32c(sctp: &[u8]) -> u32 {
+    // The polynomial by the name of another protocol that uses it, iSCSI (RFC 3720).
+    let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
+    match sctp.split_first_chunk() {
+        // Two updates and not three: each costs as much as many bytes do.
+        Some((&[a, b, c, d, e, f, g, h, _, _, _, _], chunks)) => {
+            digest.update(&[a, b, c, d, e, f, g, h, 0, 0, 0, 0]);
+            digest.update(chunks);
+        }
+        None => digest.update(sctp),
+    }
+    // A CRC of 32 bits in a wider type: nothing is cut off.
+    digest.finalize() as u32
 }
 
 fn around_checksum(sctp: &[u8]) -> (&[u8], &[u8]) {

@@ -10,7 +10,7 @@ use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow};
 use crate::problem::{Kind, Layer, Problem};
 use crate::sctp::asconf::Asconf;
 use crate::sctp::setup::Init;
-use crate::sctp::{Chunk, chunk};
+use crate::sctp::{Chunk, chunk, param};
 
 /// Most paths of one association: 32 by 32 addresses. More is an attack or a broken capture.
 const PATHS: usize = 1024;
@@ -284,6 +284,12 @@ impl Association {
         let source = seen.packet.source;
         if let Err(problem) = self.reconfigurations.asked(asconf, source, at, ledger) {
             outcome.problem = Some(problem);
+        }
+        let deleted =
+            asconf.requests.clone().flatten().filter(|r| r.kind == param::DELETE_IP_ADDRESS);
+        for address in deleted.filter_map(|request| request.address) {
+            let paths = self.paths.iter_mut().filter(|path| path.a == address || path.b == address);
+            paths.flat_map(|path| &mut path.ways).for_each(|way| way.withdrawn = true);
         }
     }
 

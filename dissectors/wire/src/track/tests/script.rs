@@ -148,7 +148,7 @@ impl Scene {
         bytes[2..4].copy_from_slice(&self.ports[to].to_be_bytes());
         bytes[4..8].copy_from_slice(&envelope.tag.to_be_bytes());
         bytes[8..12].fill(0);
-        let checksum = crc32c::crc32c(&bytes) ^ u32::from(self.damaged);
+        let checksum = crc_fast::crc32_iscsi(&bytes) ^ u32::from(self.damaged);
         bytes[8..12].copy_from_slice(&checksum.to_le_bytes());
         self.frame += 1;
         let length = bytes.len() as u32;

@@ -346,3 +346,17 @@ fn an_unexplained_retransmission_leaves_the_timer_alone() {
     assert_eq!(causes(&ledger), [(1, "unknown"), (1, "t3")]);
     assert_eq!(timeouts(&ledger), [(1, 100, 1100, 1)]);
 }
+
+/// RFC 5061 section 5.3: what was sent to a deleted address is sent again elsewhere, without a timer.
+#[test]
+fn a_deleted_address_needs_no_timer() {
+    let ledger = established(
+        "
+      100  a1 -> b1  DATA 1
+      110  a1 <- b1  SACK 1
+      200  a1 -> b1  DATA 2
+      250  a2 -> b2  ASCONF 1 delete=a1
+      271  a2 -> b2  DATA 2",
+    );
+    assert_eq!((causes(&ledger), ledger.timeouts.len()), (vec![(2, "unknown")], 0));
+}

@@ -1,0 +1,136 @@
+//! Chunks sent again: which transmission, and why.
+
+use super::Sender;
+use crate::ledger::{Ledger, RetransmissionRow, TimeoutRow};
+use crate::sctp::data::Data;
+use crate::track::path::{Path, Place};
+
+/// Miss indications that start a fast retransmission (RFC 9260 section 7.2.4).
+const FAST_RETRANSMIT: u32 = 3;
+/// A chunk sent this shortly before an expiry shows may belong to the burst that the expiry set
+/// off, the interfaces' clocks being read one after the other: the next expiry explains it better.
+const SAME_BURST_NS: i64 = 1_000_000;
+/// Without any RTT sample, a retransmission sooner than this is not put down to T3-rtx.
+const LEAST_TIMEOUT_NS: i64 = 10_000_000;
+
+impl Sender {
+    pub(super) fn retransmitted(
+        &mut self,
+        index: usize,
+        data: &Data<'_>,
+        at: &Place,
+        paths: &mut [Path],
+        ledger: &mut Ledger,
+    ) -> u32 {
+        let cause = self.cause_of(index, data, at, paths, ledger);
+        let end = self.end as usize;
+        // RFC 9260 section 7.2.4, 4: a fast retransmission of the path's first outstanding
+        // chunk restarts T3-rtx.
+        let mut before = self.sent.iter().take(index).skip(self.settled);
+        let restarts =
+            cause == "fast" && !before.any(|sent| !sent.acked && sent.last_path == at.path);
+        let sent = &mut self.sent[index];
+        sent.count = sent.count.saturating_add(1);
+        if !sent.acked {
+            paths[sent.last_path as usize].ways[end].leave_flight(sent.bytes);
+            let way = &mut paths[at.path as usize].ways[end];
+            if restarts || way.flight_chunks == 0 || way.t3_started.is_none() {
+                way.t3_started = Some(at.moment);
+            }
+            way.flight_chunks += 1;
+            way.flight_bytes += u64::from(sent.bytes);
+        }
+        sent.row = Some(ledger.retransmissions.len());
+        ledger.retransmissions.push(RetransmissionRow {
+            association: at.association,
+            sender: self.end.name(),
+            tsn: data.tsn,
+            user_bytes: data.user_length,
+            first_ns: Some(sent.first.time_ns),
+            first_frame: Some(sent.first.frame),
+            first_path: Some(sent.first_path),
+            previous_ns: Some(sent.last_ns),
+            previous_path: Some(sent.last_path),
+            time_ns: at.moment.time_ns,
+            frame: at.moment.frame,
+            path: at.path,
+            transmission: sent.count,
+            cause,
+            miss_indications: sent.miss_indications,
+            ..Default::default()
+        });
+        sent.last_ns = at.moment.time_ns;
+        sent.last_path = at.path;
+        sent.miss_indications = 0;
+        sent.count
+    }
+
+    /// Why a chunk is sent again. An expiry of T3-rtx marks everything
+    /// outstanding on its path, so one expiry explains later retransmissions of
+    /// chunks sent before it.
+    fn cause_of(
+        &mut self,
+        index: usize,
+        data: &Data<'_>,
+        at: &Place,
+        paths: &mut [Path],
+        ledger: &mut Ledger,
+    ) -> &'static str {
+        let sent = &self.sent[index];
+        let way = &mut paths[sent.last_path as usize].ways[self.end as usize];
+        let age_at_expiry_ns =
+            way.t3_expired_ns.map(|expired| expired.saturating_sub(sent.last_ns));
+        if age_at_expiry_ns.is_some_and(|age_ns| age_ns > SAME_BURST_NS) {
+            return "t3";
+        }
+        if sent.count == 1 && sent.miss_indications >= FAST_RETRANSMIT {
+            return "fast";
+        }
+        if sent.acked || way.withdrawn {
+            return "unknown";
+        }
+        // RTO is never below SRTT (RFC 9260 section 6.3.1), so a shorter wait was no expiry.
+        let least_ns = way.sack_rtt.smoothed_ns().map_or(LEAST_TIMEOUT_NS, |srtt| srtt as i64);
+        let started = way.t3_started;
+        let elapsed_ns = started.map(|m| at.moment.time_ns.saturating_sub(m.time_ns));
+        let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);
+        if elapsed_ns.unwrap_or(waited_ns) < least_ns {
+            return if age_at_expiry_ns.is_some_and(|age_ns| age_ns >= 0) {
+                "t3"
+            } else {
+                "unknown"
+            };
+        }
+        way.t3_expired_ns = Some(at.moment.time_ns);
+        way.t3_started = None;
+        way.consecutive_timeouts = way.consecutive_timeouts.saturating_add(1);
+        ledger.timeouts.push(TimeoutRow {
+            association: at.association,
+            sender: self.end.name(),
+            path: sent.last_path,
+            armed_ns: started.map(|m| m.time_ns),
+            armed_frame: started.map(|m| m.frame),
+            time_ns: at.moment.time_ns,
+            frame: at.moment.frame,
+            tsn: data.tsn,
+            retransmission_path: at.path,
+            elapsed_ns,
+            consecutive: way.consecutive_timeouts,
+        });
+        "t3"
+    }
+
+    pub(super) fn old_retransmission(&mut self, data: &Data<'_>, at: &Place, ledger: &mut Ledger) {
+        ledger.retransmissions.push(RetransmissionRow {
+            association: at.association,
+            sender: self.end.name(),
+            tsn: data.tsn,
+            user_bytes: data.user_length,
+            time_ns: at.moment.time_ns,
+            frame: at.moment.frame,
+            path: at.path,
+            cause: "unknown",
+            ..Default::default()
+        });
+    }
+}
