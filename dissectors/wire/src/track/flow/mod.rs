@@ -225,7 +225,7 @@ impl Flows {
     /// Whether the capture holds this packet twice. `certain`: no sender repeats such a packet
     /// at once; else only an equal IPv4 identification tells, or copies seen in the same flow.
     fn is_copy(&mut self, sight: &Sight<'_>, key: Key, certain: bool) -> bool {
-        let crc32c = crc32c::crc32c(sight.datagram.bytes);
+        let crc32c = crc_fast::crc32_iscsi(sight.datagram.bytes);
         if !self.duplicates.is_copy_of(sight.datagram, crc32c, sight.moment.time_ns) {
             return false;
         }
