@@ -78,7 +78,7 @@ def dissect(
     table
         A table of the ledger, or `chunks`: every chunk with every field.
     options
-        How to read it.
+        How to read it. The tables of flows are filled whether or not `flows` is set.
 
     Raises
     ------
@@ -91,7 +91,8 @@ def dissect(
         return ledgers.chunks(source, options)
     if table not in ledgers.schemas():
         raise KeyError(table)
-    return iter(ledgers.read(source, options).tables[table].to_batches())
+    ledger = ledgers.read(source, ledgers.options_for(table, options))
+    return iter(ledger.tables[table].to_batches())
 
 
 def analyze(

@@ -120,14 +120,27 @@ def _reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _read_options(
-    expression: str | None, udp_ports: tuple[int, ...], window_s: float | None, bin_ms: int = 100
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
+    bin_ms: int = 100,
+    *,
+    flows: bool = False,
 ) -> ReadOptions:
     return ReadOptions(
         bin_ns=bin_ms * 1_000_000,
         udp_ports=udp_ports or None,
         reorder_window_ns=None if window_s is None else round(window_s * 1e9),
         filter=expression,
+        flows=flows,
     )
+
+
+_flows_option = click.option(
+    "--flows",
+    is_flag=True,
+    help="Also follow TCP and UDP flows and read ICMP errors, for their tables.",
+)
 
 
 @click.group(
@@ -191,6 +204,7 @@ def main() -> None:
     is_flag=True,
     help="Exit with 1 when a capture is damaged, after showing what could be read.",
 )
+@_flows_option
 @_reading_options
 def analyze_command(
     captures: tuple[Path, ...],
@@ -202,6 +216,7 @@ def analyze_command(
     force: bool,
     merge: bool,
     strict: bool,
+    flows: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
@@ -216,7 +231,7 @@ def analyze_command(
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
     """
-    options = _read_options(expression, udp_ports, window_s, bin_ms)
+    options = _read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
     if out is not None:
         from .reports.export import prepare_folder
 
@@ -313,6 +328,7 @@ def info_command(
     is_flag=True,
     help="Exit with 1 when the capture is damaged, after giving what could be read.",
 )
+@_flows_option
 @_reading_options
 def dissect_command(
     capture: Path,
@@ -321,11 +337,14 @@ def dissect_command(
     output: Path | None,
     force: bool,
     strict: bool,
+    flows: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
 ) -> None:
     """Print a table of the ledger, or every chunk of every packet.
+
+    A table of flows is filled without --flows, too.
 
     \b
     Example:
@@ -337,7 +356,8 @@ def dissect_command(
     if output is None and chosen == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet is not for a terminal: give --output, or redirect")
     schema = ledgers.schemas()[table]
-    options = _read_options(expression, udp_ports, window_s)
+    reading = _read_options(expression, udp_ports, window_s, flows=flows)
+    options = ledgers.options_for(table, reading)
     damage: list[str] = []
     with refusals():
         batches = _up_to_damage(capture, table, options, damage)

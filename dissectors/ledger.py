@@ -7,7 +7,7 @@ once; `describe` prints them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,11 @@ CHUNK_BATCH_ROWS = 65_536
 """Rows of one batch of the streamed chunk table."""
 
 STREAMED_TABLE = "chunks"
+
+FLOW_TABLES = frozenset(
+    ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
+)
+"""The tables that stay empty unless `ReadOptions.flows` is set."""
 
 STANDARD_INPUT = "-"
 """The path that stands for it."""
@@ -55,12 +60,19 @@ class ReadOptions:
         several interfaces and 0 elsewhere.
     filter
         A libpcap filter expression; None for all packets.
+    flows
+        Whether TCP and UDP flows are followed and ICMP errors read, beside SCTP: the tables of
+        `FLOW_TABLES`. Without it these packets are skipped as "not SCTP".
+    flow_capacity
+        Flows remembered at a time; None for 65,536. The one idle longest makes room for a new one.
     """
 
     bin_ns: int = 100_000_000
     udp_ports: tuple[int, ...] | None = None
     reorder_window_ns: int | None = None
     filter: str | None = None
+    flows: bool = False
+    flow_capacity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,8 @@ class Ledger:
         The capture, as it was named; of several files the first, and how many more.
     capture
         Facts of the capture: files with their first frame numbers, format, frames read, dissected,
-        partial and skipped by reason, interfaces, order, problems by kind, damage.
+        partial and skipped by reason, interfaces, order, problems by kind, flows seen, evicted and
+        unlisted, damage.
     tables
         Arrow tables by name.
     options
@@ -146,6 +159,9 @@ def _open(source: Source, options: ReadOptions, *, chunks: bool) -> _core.Pass:
         reorder_window_ns=options.reorder_window_ns,
         filter=options.filter,
         chunks=chunks,
+        # The chunk table is SCTP's: flows would be followed for nothing.
+        flows=options.flows and not chunks,
+        flow_capacity=options.flow_capacity,
     )
 
 
@@ -211,6 +227,12 @@ def chunks(source: Source, options: ReadOptions | None = None) -> Iterator[pa.Re
     damage = running.finish()["capture"]["damage"]
     if damage is not None:
         raise _core.CaptureError(damage)
+
+
+def options_for(table: str, options: ReadOptions | None = None) -> ReadOptions:
+    """Return options that fill the table: a flow table takes flows that are followed."""
+    options = options or ReadOptions()
+    return replace(options, flows=options.flows or table in FLOW_TABLES)
 
 
 def table_names() -> tuple[str, ...]:

@@ -198,6 +198,14 @@ def test_what_is_no_sctp_is_counted_by_reason(
     assert frames == {"read": 3, "dissected": 0, "partial": 0, "skipped": {reason: 3}}
 
 
+def test_what_is_no_flow_is_counted_by_reason(tmp_path: Path) -> None:
+    path = tmp_path / "ospf.pcap"
+    header = IP(src=V4.src, dst=V4.dst, proto=89)
+    path.write_bytes(pcap([Record(START_NS, bytes(header / bytes(20)))], link_type=RAW))
+    frames = ledger.read(path, ledger.ReadOptions(flows=True)).capture["frames"]
+    assert frames["skipped"] == {"another protocol": 1}
+
+
 def fragments_of(packet: Packet, size: int) -> list[bytes]:
     # Scapy annotates neither of the two.
     split: Callable[[Packet, int], list[Packet]] = fragment if IP in packet else fragment6

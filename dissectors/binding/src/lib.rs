@@ -12,6 +12,7 @@ use error::{CaptureError, FilterError, to_python};
 use pathscope_wire::container::{Facts, Options as CaptureOptions};
 use pathscope_wire::ledger::{ChunkRow, Ledger};
 use pathscope_wire::pass::{Options, Pass as WirePass, Summary};
+use pathscope_wire::track::flow::Census;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,7 +37,8 @@ impl Pass {
 #[pymethods]
 impl Pass {
     #[new]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false, flows=false, flow_capacity=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -45,6 +47,8 @@ impl Pass {
         reorder_window_ns: Option<i64>,
         filter: Option<&str>,
         chunks: bool,
+        flows: bool,
+        flow_capacity: Option<usize>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
             return Err(pyo3::exceptions::PyValueError::new_err("bin_ns must be positive"));
@@ -59,6 +63,8 @@ impl Pass {
             },
             filter: filter.map(filter::compile).transpose().map_err(to_python)?,
             chunks,
+            flows,
+            flow_capacity: flow_capacity.unwrap_or(defaults.flow_capacity),
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
         let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
@@ -160,8 +166,23 @@ fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<B
     facts.set_item("clock_steps", order.clock_steps)?;
     facts.set_item("problems", &summary.problems)?;
     facts.set_item("dropped_fragments", summary.dropped_fragments)?;
+    if let Some(census) = &summary.flows {
+        facts.set_item("flows", flow_facts(py, census)?)?;
+    }
     let damage: Vec<String> = summary.damage.iter().map(ToString::to_string).collect();
     facts.set_item("damage", (!damage.is_empty()).then(|| damage.join("; ")))?;
+    Ok(facts)
+}
+
+/// What became of the TCP and UDP flows, their tables being bounded.
+fn flow_facts<'py>(py: Python<'py>, census: &Census) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("seen", census.flows)?;
+    facts.set_item("evicted", census.evicted)?;
+    facts.set_item("unlisted", census.unlisted)?;
+    facts.set_item("unlisted_intervals", census.unlisted_intervals)?;
+    facts.set_item("unlisted_retransmissions", census.unlisted_retransmissions)?;
+    facts.set_item("unlisted_icmp", census.unlisted_icmp)?;
     Ok(facts)
 }
 

@@ -1,18 +1,21 @@
 //! Capture bytes to ledger, in one streaming pass.
 //!
 //! Floors, lowest first: [`container`] reads records out of files, [`packet`]
-//! finds the SCTP packet in a record, [`sctp`] reads its chunks, [`track`]
-//! follows associations, [`ledger`] holds the tables a pass fills, [`pass`]
-//! drives them all.
+//! finds the transport packet in a record, [`sctp`] reads its chunks, [`tcp`],
+//! [`udp`] and [`icmp`] their headers, [`track`] follows associations and flows,
+//! [`ledger`] holds the tables a pass fills, [`pass`] drives them all.
 #![forbid(unsafe_code)]
 
 pub mod address;
 pub mod container;
 pub mod error;
+pub mod icmp;
 pub mod ledger;
 pub mod packet;
 pub mod pass;
 pub mod problem;
 mod rows;
 pub mod sctp;
+pub mod tcp;
 pub mod track;
+pub mod udp;

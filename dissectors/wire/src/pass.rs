@@ -12,7 +12,11 @@ use crate::packet::{Decoder, DecoderOptions, Found, Packet};
 use crate::problem::{Kind, Layer, Problem};
 use crate::rows::chunk_row;
 use crate::sctp::{self, verify};
+use crate::track::flow::{Census, FLOWS, Flows};
 use crate::track::{Located, Moment, Seen, Tracker};
+use flow::{icmp, sight, tcp, udp};
+
+mod flow;
 
 /// Says whether a packet takes part: link type, captured bytes, length on the wire.
 pub type Filter = Box<dyn FnMut(u16, &[u8], u32) -> Result<bool> + Send>;
@@ -26,6 +30,10 @@ pub struct Options {
     pub filter: Option<Filter>,
     /// Whether to make rows of the chunk table.
     pub chunks: bool,
+    /// Whether to follow TCP and UDP flows and to read ICMP errors.
+    pub flows: bool,
+    /// Flows remembered at a time.
+    pub flow_capacity: usize,
 }
 
 impl Default for Options {
@@ -36,6 +44,8 @@ impl Default for Options {
             capture: CaptureOptions::default(),
             filter: None,
             chunks: false,
+            flows: false,
+            flow_capacity: FLOWS,
         }
     }
 }
@@ -44,11 +54,11 @@ impl Default for Options {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frames {
     pub read: u64,
-    /// Every chunk of the frame was read.
+    /// All of the frame that is read was there: every chunk of SCTP, the headers of TCP, UDP and ICMP.
     pub dissected: u64,
     /// Something in the frame could not be read; the rest was.
     pub partial: u64,
-    /// Nothing of SCTP was read, by reason.
+    /// Nothing above IP was read, by reason.
     pub skipped: BTreeMap<String, u64>,
 }
 
@@ -64,6 +74,8 @@ pub struct Pass {
 struct Work {
     decoder: Decoder,
     tracker: Tracker,
+    flows: Flows,
+    with_flows: bool,
     frames: Frames,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
@@ -79,6 +91,8 @@ pub struct Summary {
     pub sctp_packets: u64,
     pub first_ns: Option<i64>,
     pub last_ns: Option<i64>,
+    /// Flows seen, forgotten and not listed; None where they were not followed.
+    pub flows: Option<Census>,
     /// Problems by layer and kind; complete, while the table is bounded.
     pub problems: BTreeMap<String, u64>,
     /// Fragments dropped because too many datagrams were incomplete at a time.
@@ -98,8 +112,13 @@ impl Pass {
         Pass {
             capture: capture.into(),
             work: Work {
-                decoder: Decoder::new(DecoderOptions { udp_ports: options.udp_ports }),
+                decoder: Decoder::new(DecoderOptions {
+                    udp_ports: options.udp_ports,
+                    flows: options.flows,
+                }),
                 tracker: Tracker::new(options.bin_ns),
+                flows: Flows::new(options.bin_ns, options.flow_capacity),
+                with_flows: options.flows,
                 frames: Frames::default(),
                 first_ns: None,
                 last_ns: None,
@@ -157,8 +176,10 @@ impl Pass {
 
     /// The tables. Call it after `step` has said false, or earlier for what there is so far.
     pub fn finish(self) -> (CaptureSet, Summary) {
-        let work = self.work;
+        let mut work = self.work;
+        let flows = work.flows.finish(&mut work.tracker.ledger);
         let summary = Summary {
+            flows: work.with_flows.then_some(flows),
             dropped_fragments: work.decoder.dropped_fragments(),
             ledger: work.tracker.finish(),
             frames: work.frames,
@@ -189,6 +210,14 @@ impl Work {
         }
     }
 
+    fn count(&mut self, whole: Whole) {
+        match whole {
+            Whole::Yes => self.frames.dissected += 1,
+            Whole::Partly => self.frames.partial += 1,
+            Whole::No(reason) => self.skip(&reason),
+        }
+    }
+
     fn record(&mut self, record: &Record<'_>) {
         self.note(record);
         for comment in &record.comments {
@@ -201,7 +230,7 @@ impl Work {
         }
         let moment = Moment { time_ns: record.time_ns, frame: record.frame };
         // The decoder is taken apart from the rest because the packet may lie in its fragment pool.
-        let Work { decoder, tracker, problems, chunks, .. } = self;
+        let Work { decoder, tracker, flows, problems, chunks, .. } = self;
         let found =
             decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
         match found {
@@ -209,11 +238,19 @@ impl Work {
                 let mut reader = Reader { tracker, problems, chunks, moment };
                 let whole = reader.packet(&packet, record);
                 self.sctp_packets += 1;
-                match whole {
-                    Whole::Yes => self.frames.dissected += 1,
-                    Whole::Partly => self.frames.partial += 1,
-                    Whole::No(reason) => self.skip(&reason),
-                }
+                self.count(whole);
+            }
+            Found::Tcp(datagram) => {
+                let whole = tcp(flows, tracker, problems, &sight(&datagram, record));
+                self.count(whole);
+            }
+            Found::Udp(datagram) => {
+                let whole = udp(flows, tracker, problems, &sight(&datagram, record));
+                self.count(whole);
+            }
+            Found::Icmp(datagram) => {
+                let whole = icmp(flows, tracker, problems, &sight(&datagram, record));
+                self.count(whole);
             }
             Found::Skip(skip) => self.skip(skip.name()),
             Found::Problem(problem) => {

@@ -31,6 +31,10 @@ pub enum Layer {
     Link,
     Ip,
     Udp,
+    Tcp,
+    /// A TCP option.
+    Option,
+    Icmp,
     /// What stands between an outer IP or UDP header and an inner packet.
     Tunnel,
     Sctp,
@@ -47,6 +51,9 @@ impl Layer {
             Layer::Link => "link",
             Layer::Ip => "ip",
             Layer::Udp => "udp",
+            Layer::Tcp => "tcp",
+            Layer::Option => "option",
+            Layer::Icmp => "icmp",
             Layer::Tunnel => "tunnel",
             Layer::Sctp => "sctp",
             Layer::Chunk => "chunk",

@@ -9,6 +9,7 @@
 //! 1970. A path's number counts within its association.
 
 mod column;
+mod flow;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 
 use crate::address::Address;
 use column::{Cell, tables};
+pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 
 tables! {
     /// One SCTP association (RFC 9260). A restart begins a new row.
@@ -474,7 +476,7 @@ tables! {
         frame: u64,
         /// Time of the packet.
         time_ns: Option<i64>,
-        /// file, record, link, ip, udp, tunnel, sctp, chunk, parameter or association.
+        /// file, record, link, ip, udp, tcp, option, icmp, tunnel, sctp, chunk, parameter or association.
         layer: &'static str,
         /// unknown, malformed or truncated.
         kind: &'static str,
@@ -590,6 +592,11 @@ pub struct Ledger {
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub silences: Vec<SilenceRow>,
+    pub flows: Vec<FlowRow>,
+    pub flow_directions: Vec<FlowDirectionRow>,
+    pub flow_intervals: Vec<FlowIntervalRow>,
+    pub tcp_retransmissions: Vec<TcpRetransmissionRow>,
+    pub icmp: Vec<IcmpRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
 }
@@ -611,6 +618,11 @@ impl Ledger {
             (IntervalRow::TABLE, IntervalRow::batch(&self.intervals)),
             (RttRow::TABLE, RttRow::batch(&self.rtt)),
             (SilenceRow::TABLE, SilenceRow::batch(&self.silences)),
+            (FlowRow::TABLE, FlowRow::batch(&self.flows)),
+            (FlowDirectionRow::TABLE, FlowDirectionRow::batch(&self.flow_directions)),
+            (FlowIntervalRow::TABLE, FlowIntervalRow::batch(&self.flow_intervals)),
+            (TcpRetransmissionRow::TABLE, TcpRetransmissionRow::batch(&self.tcp_retransmissions)),
+            (IcmpRow::TABLE, IcmpRow::batch(&self.icmp)),
             (CommentRow::TABLE, CommentRow::batch(&self.comments)),
             (ProblemRow::TABLE, ProblemRow::batch(&self.problems)),
         ]

@@ -1,5 +1,5 @@
-//! From a captured record to the SCTP packet in it: link layer, IPv4 and IPv6
-//! (RFC 791, RFC 8200), fragments, tunnels, and UDP encapsulation (RFC 6951).
+//! From a captured record to the transport packet in it: link layer, IPv4 and IPv6
+//! (RFC 791, RFC 8200), fragments, tunnels, and UDP encapsulation of SCTP (RFC 6951).
 //!
 //! Of packets inside packets the innermost counts: its addresses are the path's.
 
@@ -47,12 +47,29 @@ pub struct Packet<'a> {
     pub reassembled: bool,
 }
 
+/// One TCP, UDP or ICMP packet and what carried it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    pub source: Address,
+    pub destination: Address,
+    /// Identification; IPv4 only.
+    pub ip_id: Option<u16>,
+    /// From the transport header on, as far as captured; without the link's padding.
+    pub bytes: &'a [u8],
+    /// Of `bytes[0]` in the captured record; 0 when reassembled.
+    pub offset: u32,
+    /// Bytes by the IP header; more than `bytes.len()` when the capture kept fewer.
+    pub length: u32,
+}
+
 /// Why a record holds nothing to dissect, though nothing is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Skip {
     NotIp,
-    /// IP with another protocol inside.
+    /// IP with another protocol inside, where only SCTP is looked for.
     NotSctp,
+    /// IP with a protocol inside that is not read.
+    OtherProtocol,
     /// Waits for the rest of its datagram.
     FragmentHeld,
     UnknownLinkType,
@@ -72,6 +89,7 @@ impl Skip {
         match self {
             Skip::NotIp => "not IP",
             Skip::NotSctp => "not SCTP",
+            Skip::OtherProtocol => "another protocol",
             Skip::FragmentHeld => "fragment kept for reassembly",
             Skip::UnknownLinkType => "link type not supported",
             Skip::Encrypted => "encrypted",
@@ -87,6 +105,9 @@ impl Skip {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
     Sctp(Packet<'a>),
+    Tcp(Datagram<'a>),
+    Udp(Datagram<'a>),
+    Icmp(Datagram<'a>),
     Skip(Skip),
     Problem(Problem),
 }
@@ -95,15 +116,24 @@ pub enum Found<'a> {
 pub struct DecoderOptions {
     /// UDP ports, at either end, behind which SCTP is expected.
     pub udp_ports: Vec<u16>,
+    /// Whether TCP, UDP and ICMP are given too.
+    pub flows: bool,
 }
 
 impl Default for DecoderOptions {
     fn default() -> Self {
-        DecoderOptions { udp_ports: vec![SCTP_TUNNELING] }
+        DecoderOptions { udp_ports: vec![SCTP_TUNNELING], flows: false }
     }
 }
 
-/// Finds the SCTP packet in each record of one capture.
+impl DecoderOptions {
+    /// The reason to leave out a packet that no one asked for.
+    fn unwanted(&self) -> Skip {
+        if self.flows { Skip::OtherProtocol } else { Skip::NotSctp }
+    }
+}
+
+/// Finds the transport packet in each record of one capture.
 pub struct Decoder {
     options: DecoderOptions,
     pool: Pool,
@@ -119,7 +149,7 @@ enum Inner<'a> {
     Ethernet(Span<'a>),
 }
 
-/// What ends the way up before SCTP is reached.
+/// What ends the way up before a transport protocol is reached.
 enum Stop {
     Skip(Skip),
     Problem(Problem),
@@ -173,6 +203,29 @@ impl Decoder {
             Err(stop) => stop.into(),
         }
     }
+}
+
+/// The packet that an ICMP error quotes, as far as it quotes it.
+pub(crate) struct Quote<'a> {
+    pub source: Address,
+    pub destination: Address,
+    pub protocol: u8,
+    /// From the transport header on; empty in all but the first fragment.
+    pub bytes: &'a [u8],
+}
+
+/// Reads the IP packet at `at`, which may end anywhere after its IP header.
+pub(crate) fn quote(bytes: &[u8], at: usize) -> Result<Quote<'_>, Problem> {
+    // An error quotes the beginning of a packet, so there was always more of it on the wire.
+    let whole = Span { bytes, offset: 0, length: u32::MAX as usize };
+    let ip = ip::read(whole.after(at))?;
+    let later = ip.fragment.is_some_and(|fragment| fragment.offset > 0);
+    Ok(Quote {
+        source: ip.header.source,
+        destination: ip.header.destination,
+        protocol: ip.upper.protocol.0,
+        bytes: if later { &[] } else { ip.upper.bytes },
+    })
 }
 
 #[cfg(test)]

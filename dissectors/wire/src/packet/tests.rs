@@ -18,6 +18,10 @@ fn decoder() -> Decoder {
     Decoder::new(DecoderOptions::default())
 }
 
+fn with_flows() -> Decoder {
+    Decoder::new(DecoderOptions { flows: true, ..DecoderOptions::default() })
+}
+
 fn decode<'a>(decoder: &'a mut Decoder, link_type: u16, record: &'a [u8]) -> Found<'a> {
     decoder.decode(link_type, 0, record, clamp(record.len()))
 }
@@ -54,8 +58,11 @@ fn sctp_in_udp_over_ipv6() {
     let Found::Sctp(found) = decode(&mut decoder, RAW, &record) else { panic!() };
     assert_eq!((found.udp, found.sctp, found.sctp_offset), (Some((9899, 40_000)), &sctp[..], 48));
     assert_eq!(found.ip_id, None);
-    let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![] });
+    let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![], flows: false });
     assert_eq!(decode(&mut deaf, RAW, &record), Found::Skip(Skip::NotSctp));
+    let mut deaf = Decoder::new(DecoderOptions { udp_ports: vec![], flows: true });
+    let Found::Udp(found) = decode(&mut deaf, RAW, &record) else { panic!() };
+    assert_eq!((found.offset, found.length as usize), (40, found.bytes.len()));
 }
 
 #[test]
@@ -72,6 +79,34 @@ fn what_is_not_sctp_is_skipped_by_reason() {
     assert_eq!(skip(147, &[0; 60]), "link type not supported");
     let held = ipv4_fragment(SCTP, 1, 0, true, &[0; 16]);
     assert_eq!(skip(RAW, &held), "fragment kept for reassembly");
+}
+
+#[test]
+fn flows_are_given_whole_or_put_together() {
+    let mut decoder = with_flows();
+    let record = ethernet(0x0800, &ipv4(6, &[7; 32]));
+    let Found::Tcp(found) = decode(&mut decoder, ETHERNET, &record) else { panic!() };
+    assert_eq!((found.bytes, found.offset, found.length), (&[7; 32][..], 34, 32));
+    let record = ipv6(58, &[1; 8]);
+    assert!(matches!(decode(&mut decoder, RAW, &record), Found::Icmp(_)));
+    assert_eq!(decode(&mut decoder, RAW, &ipv4(89, &[0; 8])), Found::Skip(Skip::OtherProtocol));
+    let last = ipv4_fragment(6, 1, 16, false, &[7; 16]);
+    assert_eq!(decode(&mut decoder, RAW, &last), Found::Skip(Skip::FragmentHeld));
+    let first = ipv4_fragment(6, 1, 0, true, &[7; 16]);
+    let Found::Tcp(found) = decode(&mut decoder, RAW, &first) else { panic!() };
+    assert_eq!((found.bytes, found.offset), (&[7; 32][..], 0));
+}
+
+#[test]
+fn a_flow_in_a_tunnel_counts_and_not_the_tunnel() {
+    let mut inner = ipv4(6, &[7; 32]);
+    inner[12..20].copy_from_slice(&[172, 16, 0, 1, 172, 16, 0, 2]);
+    for record in tunnelled(&inner) {
+        let mut decoder = with_flows();
+        let Found::Tcp(found) = decode(&mut decoder, RAW, &record) else { panic!() };
+        assert_eq!(found.source, Address::v4([172, 16, 0, 1]));
+        assert_eq!((found.bytes, found.offset as usize), (&[7; 32][..], record.len() - 32));
+    }
 }
 
 #[test]
@@ -181,7 +216,7 @@ fn sctp_in_udp_in_a_tunnel() {
         assert_eq!(found.udp, Some((9899, 9899)));
     }
     // The user's word on a port counts more than IANA's.
-    let mut decoder = Decoder::new(DecoderOptions { udp_ports: vec![4789] });
+    let mut decoder = Decoder::new(DecoderOptions { udp_ports: vec![4789], flows: false });
     let record = ipv4(UDP, &udp(5, 4789, &sctp()));
     assert!(matches!(decode(&mut decoder, RAW, &record), Found::Sctp(_)));
 }
@@ -276,7 +311,7 @@ proptest! {
         records in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 1..5),
         wire in 0_u32..200,
     ) {
-        let mut decoder = decoder();
+        let mut decoder = with_flows();
         for record in &records {
             check(decoder.decode(link_type, 0, record, wire), record);
         }
@@ -311,6 +346,7 @@ proptest! {
         }
         record.truncate(kept.index(record.len()) + 1);
         check(decoder().decode(ETHERNET, 0, &record, wire), &record);
+        check(with_flows().decode(ETHERNET, 0, &record, wire), &record);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The way from the first IP packet of a record to SCTP: through fragments,
+//! The way from the first IP packet of a record to its transport: through fragments,
 //! tunnels and UDP, as often as they are nested, up to a fixed depth.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use super::bytes::{Span, clamp, malformed};
 use super::fragment::{Key, Pool};
 use super::ip::{Fragment, Header, Ip, Upper};
 use super::tunnel::Tunnelled;
-use super::{DecoderOptions, Found, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
+use super::{Datagram, DecoderOptions, Found, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
 use crate::problem::Layer;
 use crate::sctp::COMMON_HEADER;
 
@@ -85,13 +85,16 @@ impl<'d> Walk<'d> {
         fragment: Fragment,
         buffers: &'a mut [Vec<u8>],
     ) -> Result<Found<'a>, Stop> {
-        // Only what may lead to SCTP is worth the memory.
-        let may_lead_to_sctp = matches!(
-            upper.protocol,
-            ip_number::SCTP | ip_number::UDP | ip_number::AUTH | ip_number::IPV6_DEST_OPTIONS
-        );
-        if !may_lead_to_sctp && tunnel::by_protocol(upper.protocol).is_none() {
-            return Err(Stop::Skip(Skip::NotSctp));
+        // Only what may lead to a packet that is read is worth the memory.
+        let wanted = match upper.protocol {
+            ip_number::SCTP | ip_number::UDP | ip_number::AUTH | ip_number::IPV6_DEST_OPTIONS => {
+                true
+            }
+            ip_number::TCP | ip_number::ICMP | ip_number::IPV6_ICMP => self.options.flows,
+            other => tunnel::by_protocol(other).is_some(),
+        };
+        if !wanted {
+            return Err(Stop::Skip(self.options.unwanted()));
         }
         let key = Key {
             source: header.source,
@@ -131,7 +134,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// UDP and tunnels.
+    /// UDP, tunnels, and what is read in flows.
     #[inline(never)]
     fn carrier<'a>(
         &mut self,
@@ -141,16 +144,43 @@ impl<'d> Walk<'d> {
     ) -> Result<Found<'a>, Stop> {
         if upper.protocol != ip_number::UDP {
             let protocol = upper.protocol;
-            let read = tunnel::by_protocol(protocol).ok_or(Stop::Skip(Skip::NotSctp))?;
-            return self.enter(header, u16::from(protocol.0), read(upper.span())?, buffers);
+            return match tunnel::by_protocol(protocol) {
+                Some(read) => {
+                    self.enter(header, u16::from(protocol.0), read(upper.span())?, buffers)
+                }
+                None => Ok(self.flow(header, upper)),
+            };
         }
         let (source, destination) = udp::ports(&upper)?;
         let sctp_ports = &self.options.udp_ports;
         if sctp_ports.contains(&source) || sctp_ports.contains(&destination) {
             return Ok(self.sctp(header, Some((source, destination)), udp::payload(&upper)?));
         }
-        let read = tunnel::by_port(destination).ok_or(Stop::Skip(Skip::NotSctp))?;
-        self.enter(header, destination, read(udp::payload(&upper)?)?, buffers)
+        match tunnel::by_port(destination) {
+            Some(read) => self.enter(header, destination, read(udp::payload(&upper)?)?, buffers),
+            None => Ok(self.flow(header, upper)),
+        }
+    }
+
+    /// TCP, ICMP, and UDP that carries nothing that is read.
+    fn flow<'a>(&self, header: &Header, upper: Upper<'a>) -> Found<'a> {
+        let found = match upper.protocol {
+            ip_number::TCP => Found::Tcp,
+            ip_number::UDP => Found::Udp,
+            ip_number::ICMP | ip_number::IPV6_ICMP => Found::Icmp,
+            _ => return Found::Skip(self.options.unwanted()),
+        };
+        if !self.options.flows {
+            return Found::Skip(self.options.unwanted());
+        }
+        found(Datagram {
+            source: header.source,
+            destination: header.destination,
+            ip_id: header.id,
+            bytes: upper.bytes,
+            offset: if self.reassembled { 0 } else { clamp(upper.offset) },
+            length: clamp(upper.length),
+        })
     }
 
     /// `kind` is the protocol or UDP port that the tunnel goes by.

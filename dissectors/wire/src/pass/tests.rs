@@ -9,6 +9,8 @@ use crate::container::Capture;
 use crate::packet::build::{ethernet, ipv4, ipv4_fragment, ipv6, udp};
 use crate::sctp::build::{chunk, packet};
 use crate::sctp::chunk::{COOKIE_ACK, DATA, HEARTBEAT, SACK};
+use crate::tcp::SYN;
+use crate::tcp::build::segment;
 
 const SCTP: u8 = 132;
 const ETHERNET: u16 = 1;
@@ -33,7 +35,15 @@ fn open(file: Vec<u8>, options: Options) -> Result<Pass> {
 }
 
 fn read(file: Vec<u8>) -> Summary {
-    let mut pass = open(file, Options::default()).unwrap();
+    read_with(file, Options::default())
+}
+
+fn with_flows() -> Options {
+    Options { flows: true, ..Options::default() }
+}
+
+fn read_with(file: Vec<u8>, options: Options) -> Summary {
+    let mut pass = open(file, options).unwrap();
     while pass.step(7).unwrap() {}
     pass.finish().1
 }
@@ -81,6 +91,60 @@ fn every_record_is_counted_once() {
     assert_eq!((summary.first_ns, summary.last_ns), (Some(0), Some(8_000_000)));
     assert_eq!(summary.problems.values().sum::<u64>(), 4);
     assert_eq!(summary.ledger.problems.len(), 4);
+    assert_eq!(summary.flows, None);
+}
+
+#[test]
+fn every_record_is_counted_once_with_flows() {
+    let records = [
+        ipv4(SCTP, &packet(&[data(1)])),
+        ipv4(89, &[0; 20]),
+        ipv4(6, &[0; 20]),
+        ipv4(17, &udp(53, 53, &[0; 20])),
+    ];
+    let summary = read_with(pcap(RAW, &records), with_flows());
+    assert_eq!((summary.frames.read, summary.frames.dissected), (4, 2));
+    assert_eq!(skipped(&summary.frames), [("another protocol", 1), ("malformed tcp", 1)]);
+    assert!(conserved(&summary.frames));
+}
+
+#[test]
+fn flows_and_icmp_errors_have_their_tables() {
+    let syn = segment(1, 0, SYN, 512, &[2, 4, 5, 180], &[]);
+    let data = udp(53, 5353, &[0; 20]);
+    let sctp = packet(&[self::data(1)]);
+    let quote = |inner: Vec<u8>| [&[3, 3, 0, 0, 0, 0, 0, 0][..], &inner[..28]].concat();
+    let records = [
+        ipv4(SCTP, &sctp),
+        ipv4(6, &syn),
+        ipv4(17, &data),
+        ipv4(1, &quote(ipv4(6, &syn))),
+        ipv4(1, &quote(ipv4(17, &data))),
+        ipv4(1, &quote(ipv4(SCTP, &sctp))),
+        ipv4(1, &[8, 0, 0, 0, 0, 1, 0, 1]),
+        ipv4(1, &[3, 3, 0, 0, 0, 0, 0, 0, 0x45]),
+    ];
+    let summary = read_with(pcap(RAW, &records), with_flows());
+    assert_eq!((summary.frames.dissected, summary.frames.partial), (7, 1));
+    let ledger = &summary.ledger;
+    let flows: Vec<_> = ledger.flows.iter().map(|row| (row.protocol, row.icmp_errors)).collect();
+    assert_eq!(flows, [("tcp", 1), ("udp", 1)]);
+    assert_eq!(ledger.flow_directions[0].mss, Some(1460));
+    let tied: Vec<_> =
+        ledger.icmp.iter().map(|row| (row.flow, row.association, row.sender)).collect();
+    let a = Some("a");
+    let none = (None, None, None);
+    assert_eq!(tied, [(Some(0), None, a), (Some(1), None, a), (None, Some(0), a), none]);
+    let census = summary.flows.unwrap();
+    assert_eq!((census.flows, census.evicted), (2, 0));
+}
+
+#[test]
+fn without_flows_only_sctp_is_read() {
+    let records = [ipv4(6, &segment(1, 0, SYN, 512, &[], &[])), ipv4(SCTP, &packet(&[data(1)]))];
+    let summary = read(pcap(RAW, &records));
+    assert_eq!(skipped(&summary.frames), [("not SCTP", 1)]);
+    assert_eq!((summary.frames.dissected, summary.ledger.flows.len()), (1, 0));
 }
 
 /// The place is a place in the captured record: 14 bytes of Ethernet, 20 of IPv4, 12 of SCTP.
@@ -210,6 +274,15 @@ fn records() -> impl Strategy<Value = Vec<u8>> {
         bytes(),
         bytes().prop_map(|bytes| ipv4(SCTP, &bytes)),
         bytes().prop_map(|bytes| ipv6(SCTP, &bytes)),
+        (any::<u8>(), any::<u8>(), bytes(), bytes()).prop_map(
+            |(number, flags, options, payload)| {
+                let options = &options[..options.len().min(40)];
+                ipv4(6, &segment(number.into(), number.into(), flags, 0, options, &payload))
+            }
+        ),
+        bytes().prop_map(|bytes| ipv4(17, &udp(5004, 5004, &bytes))),
+        bytes().prop_map(|bytes| ipv4(1, &[&[3, 4, 0, 0], &bytes[..]].concat())),
+        bytes().prop_map(|bytes| ipv6(58, &[&[2, 0, 0, 0], &bytes[..]].concat())),
         bytes().prop_map(|bytes| ipv4(17, &udp(9899, 9899, &bytes))),
         (bytes(), 0..8_u16, any::<bool>()).prop_map(|(bytes, place, more)| ipv4_fragment(
             SCTP,
@@ -229,13 +302,14 @@ proptest! {
     fn no_record_panics_or_is_lost(
         records in prop::collection::vec(records(), 0..20),
         link_type in prop::sample::select(vec![RAW, ETHERNET, 113, 0, 276, 147]),
+        flows in any::<bool>(),
     ) {
         let count = records.len() as u64;
         let records: Vec<_> = match link_type {
             ETHERNET => records.iter().map(|record| ethernet(0x0800, record)).collect(),
             _ => records,
         };
-        let options = Options { chunks: true, ..Options::default() };
+        let options = Options { chunks: true, flows, ..Options::default() };
         let mut pass = open(pcap(link_type, &records), options).unwrap();
         while pass.step(3).unwrap() {}
         let rows = pass.take_chunks();
@@ -251,7 +325,7 @@ proptest! {
     #[test]
     fn no_file_panics(bytes in prop::collection::vec(any::<u8>(), 0..300), whole in any::<bool>()) {
         let file = if whole { bytes } else { [pcap(RAW, &[]), bytes].concat() };
-        let Ok(mut pass) = open(file, Options::default()) else { return Ok(()) };
+        let Ok(mut pass) = open(file, with_flows()) else { return Ok(()) };
         while pass.step(10).unwrap() {}
         prop_assert!(conserved(&pass.finish().1.frames));
     }

@@ -2,13 +2,14 @@
 //! device, mirrored ports, merged files. They are the capture's copies, not the
 //! sender's, and must not count as retransmissions.
 //!
-//! A copy has the same SCTP bytes (their CRC32c, length, addresses) as an
+//! A copy has the same transport bytes (their CRC32c, length, addresses) as an
 //! earlier frame, shortly after it. A sender's own retransmission can have the
 //! same bytes too, so nearness decides: a copy comes within a millisecond, or,
 //! when the IPv4 identification (fresh for every packet sent) is the same and
 //! not zero, within a second.
 
-use crate::packet::Packet;
+use crate::address::Address;
+use crate::packet::{Datagram, Packet};
 
 const SLOT_BITS: u32 = 14;
 const WINDOW_NS: i64 = 1_000_000;
@@ -36,13 +37,25 @@ impl Default for Duplicates {
 impl Duplicates {
     /// Whether this packet repeats a recent one; remembers it otherwise.
     pub fn is_copy(&mut self, packet: &Packet<'_>, crc32c: u32, time_ns: i64) -> bool {
-        let fingerprint = fingerprint(packet, crc32c);
+        let print = fingerprint(packet.source, packet.destination, packet.sctp_length, crc32c);
+        self.is_repeated(print, packet.ip_id, time_ns)
+    }
+
+    /// As [`Duplicates::is_copy`], for TCP and UDP: `crc32c` is that of the whole packet, its own
+    /// checksum included.
+    pub fn is_copy_of(&mut self, datagram: &Datagram<'_>, crc32c: u32, time_ns: i64) -> bool {
+        let ends = (datagram.source, datagram.destination);
+        let print = fingerprint(ends.0, ends.1, datagram.length, crc32c);
+        self.is_repeated(print, datagram.ip_id, time_ns)
+    }
+
+    fn is_repeated(&mut self, fingerprint: u64, ip_id: Option<u16>, time_ns: i64) -> bool {
         // The product's high bits depend on every bit that went in, its low bits on few.
         let index = (fingerprint >> (u64::BITS - SLOT_BITS)) as usize;
         let Some(slot) = self.slots.get_mut(index) else { return false };
         if slot.fingerprint == fingerprint {
             let age_ns = time_ns.saturating_sub(slot.time_ns).saturating_abs();
-            let copy = match (slot.ip_id, packet.ip_id) {
+            let copy = match (slot.ip_id, ip_id) {
                 (Some(then), Some(now)) if then != now => false,
                 (Some(then), Some(_)) if then != 0 => age_ns <= WINDOW_SAME_ID_NS,
                 _ => age_ns <= WINDOW_NS,
@@ -51,17 +64,15 @@ impl Duplicates {
                 return true;
             }
         }
-        *slot = Slot { fingerprint, time_ns, ip_id: packet.ip_id };
+        *slot = Slot { fingerprint, time_ns, ip_id };
         false
     }
 }
 
-fn fingerprint(packet: &Packet<'_>, crc32c: u32) -> u64 {
-    let source = packet.source.bits();
-    let destination = packet.destination.bits().rotate_left(17);
-    let mixed = source ^ destination;
+fn fingerprint(source: Address, destination: Address, length: u32, crc32c: u32) -> u64 {
+    let mixed = source.bits() ^ destination.bits().rotate_left(17);
     let folded = (mixed >> 64) as u64 ^ mixed as u64;
-    let content = u64::from(crc32c) << 32 | u64::from(packet.sctp_length);
+    let content = u64::from(crc32c) << 32 | u64::from(length);
     // Multiplying by a large odd number spreads neighbouring addresses over the slots.
     // An empty slot has fingerprint 0, a packet never.
     (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ content).wrapping_mul(0xff51_afd7_ed55_8ccd) | 1
@@ -72,7 +83,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::address::Address;
 
     fn packet(ip_id: Option<u16>) -> Packet<'static> {
         Packet {

@@ -1,5 +1,6 @@
-//! Follows associations through a capture: which association a packet belongs
-//! to, which end sent it, and what its chunks mean there.
+//! Follows associations (and, in [`flow`], TCP and UDP flows) through a capture:
+//! which association a packet belongs to, which end sent it, and what its chunks
+//! mean there.
 //!
 //! A packet finds its association by verification tag and ports, as its
 //! receiver does (RFC 9260 section 8.5), so neither a new address nor a NAT in
@@ -9,6 +10,7 @@
 pub mod association;
 pub mod control;
 pub mod duplicate;
+pub mod flow;
 pub mod path;
 pub mod sender;
 pub mod signal;
@@ -18,6 +20,7 @@ use std::collections::VecDeque;
 use hashbrown::{HashMap, HashSet};
 
 use crate::address::Address;
+use crate::icmp::Quoted;
 use crate::ledger::Ledger;
 use crate::packet::Packet;
 use crate::sctp::{Checksum, Chunk, CommonHeader, Verdict, chunk};
@@ -197,6 +200,14 @@ impl Tracker {
             self.end_restarted(association);
         }
         outcome
+    }
+
+    /// The association that a packet quoted by an ICMP error belongs to, and the end that sent it.
+    pub fn quoted(&self, quoted: &Quoted) -> Option<(u32, End)> {
+        let (source_port, destination_port) = quoted.ports?;
+        let tag = quoted.verification_tag?;
+        let route = self.routes.get(&Key { tag, source_port, destination_port })?;
+        u32::try_from(route.association).ok().map(|association| (association, route.sender))
     }
 
     pub fn finish(mut self) -> Ledger {

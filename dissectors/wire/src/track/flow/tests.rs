@@ -1,0 +1,8 @@
+//! Ladders of TCP segments in, rows out. The expectations are the RFCs' words.
+
+mod bounds;
+mod handshake;
+mod ladder;
+mod losses;
+mod multipath;
+mod numbered;
