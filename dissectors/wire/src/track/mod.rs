@@ -11,6 +11,7 @@ pub mod association;
 pub mod control;
 pub mod duplicate;
 pub mod flow;
+mod moments;
 pub mod path;
 pub mod sender;
 pub mod signal;

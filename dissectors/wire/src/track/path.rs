@@ -2,6 +2,7 @@
 
 use sketches_ddsketch::{Config, DDSketch};
 
+use super::moments::Moments;
 use super::{End, Moment};
 use crate::address::Address;
 use crate::ledger::{IntervalRow, Ledger, RttRow, SilenceRow};
@@ -133,40 +134,27 @@ pub struct Place {
 /// Round-trip times: exact moments, and quantiles from a sketch.
 #[derive(Default)]
 pub struct Rtt {
-    count: u64,
-    mean: f64,
-    squares: f64,
-    smoothed: f64,
+    moments: Moments,
     sketch: Option<Box<DDSketch>>,
-    extremes: Option<(u64, u64)>,
 }
 
 impl Rtt {
     pub fn min_ns(&self) -> Option<u64> {
-        self.extremes.map(|(min, _)| min)
+        self.moments.min()
     }
 
-    /// SRTT of RFC 9260 section 6.3.1 (alpha 1/8).
-    pub fn smoothed_ns(&self) -> Option<f64> {
-        (self.count > 0).then_some(self.smoothed)
+    /// SRTT of RFC 9260 section 6.3.1.
+    pub fn smoothed_ns(&self) -> Option<i64> {
+        self.moments.smoothed()
     }
 
     pub fn sample(&mut self, rtt_ns: u64) {
-        let value = rtt_ns as f64;
-        self.smoothed =
-            if self.count == 0 { value } else { self.smoothed + (value - self.smoothed) / 8.0 };
-        self.count += 1;
-        // Welford's update: no sum of squares that loses its low digits.
-        let delta = value - self.mean;
-        self.mean += delta / self.count as f64;
-        self.squares += delta * (value - self.mean);
-        let (min, max) = self.extremes.unwrap_or((rtt_ns, rtt_ns));
-        self.extremes = Some((min.min(rtt_ns), max.max(rtt_ns)));
+        self.moments.add(rtt_ns);
         self.sketch
             .get_or_insert_with(|| {
                 Box::new(DDSketch::new(Config::new(SKETCH_ERROR, SKETCH_BUCKETS, 1.0)))
             })
-            .add(value);
+            .add(rtt_ns as f64);
     }
 
     pub fn row(
@@ -176,21 +164,22 @@ impl Rtt {
         sender: End,
         kind: &'static str,
     ) -> Option<RttRow> {
-        let (sketch, (min_ns, max_ns)) = (self.sketch.as_ref()?, self.extremes?);
+        let sketch = self.sketch.as_ref()?;
+        let (min_ns, max_ns) = (self.moments.min()?, self.moments.max()?);
+        let (mean_ns, sd_ns) = self.moments.exact();
         let quantile = |q: f64| match sketch.quantile(q) {
             Ok(Some(value)) => value.clamp(min_ns as f64, max_ns as f64),
             // An empty sketch has no quantile; this one holds at least one sample.
-            _ => self.mean,
+            _ => mean_ns,
         };
-        let spread = if self.count > 1 { self.squares / (self.count - 1) as f64 } else { 0.0 };
         Some(RttRow {
             association,
             path,
             sender: sender.name(),
             kind,
-            count: self.count,
-            mean_ns: self.mean,
-            sd_ns: spread.sqrt(),
+            count: self.moments.count,
+            mean_ns,
+            sd_ns,
             min_ns,
             p50_ns: quantile(0.5),
             p95_ns: quantile(0.95),

@@ -9,7 +9,6 @@
 mod budget;
 mod connection;
 mod icmp;
-mod moments;
 mod sender;
 mod stream;
 mod tcp;

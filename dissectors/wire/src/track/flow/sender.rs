@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 pub use self::ack::Acknowledgement;
 use self::cause::Cause;
 use super::budget::Budget;
-use super::moments::Moments;
 use crate::ledger::{FlowDirectionRow, TcpRetransmissionRow};
 use crate::sctp::{Tsn, Unwrap};
 use crate::track::Moment;
+use crate::track::moments::Moments;
 
 /// A step of sequence numbers beyond any window: the capture lost the connection, or they are forged.
 const BEYOND_WINDOWS: u64 = 1 << 30;

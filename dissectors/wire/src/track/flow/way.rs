@@ -2,9 +2,9 @@
 
 use super::Sight;
 use super::budget::Budget;
-use super::moments::Moments;
 use crate::ledger::{FlowDirectionRow, FlowIntervalRow};
 use crate::track::End;
+use crate::track::moments::Moments;
 
 /// A packet this far before the open bin is a clock step, not lateness: it opens a bin of its own.
 const CLOCK_STEP_NS: i64 = 60_000_000_000;

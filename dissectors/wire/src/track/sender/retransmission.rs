@@ -90,7 +90,7 @@ impl Sender {
             return "unknown";
         }
         // RTO is never below SRTT (RFC 9260 section 6.3.1), so a shorter wait was no expiry.
-        let least_ns = way.sack_rtt.smoothed_ns().map_or(LEAST_TIMEOUT_NS, |srtt| srtt as i64);
+        let least_ns = way.sack_rtt.smoothed_ns().unwrap_or(LEAST_TIMEOUT_NS);
         let started = way.t3_started;
         let elapsed_ns = started.map(|m| at.moment.time_ns.saturating_sub(m.time_ns));
         let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);

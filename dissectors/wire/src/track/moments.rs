@@ -6,7 +6,7 @@ pub struct Moments {
     mean: f64,
     squares: f64,
     extremes: Option<(u64, u64)>,
-    /// SRTT of RFC 6298 section 2 (alpha 1/8).
+    /// SRTT of RFC 6298 section 2 and RFC 9260 section 6.3.1 (alpha 1/8).
     smoothed: f64,
 }
 
@@ -14,6 +14,11 @@ impl Moments {
     /// Takes one sample; a negative one, of a clock that stepped back, is left out.
     pub fn sample(&mut self, ns: i64) -> Option<u64> {
         let ns = u64::try_from(ns).ok()?;
+        self.add(ns);
+        Some(ns)
+    }
+
+    pub fn add(&mut self, ns: u64) {
         let value = ns as f64;
         self.smoothed =
             if self.count == 0 { value } else { self.smoothed + (value - self.smoothed) / 8.0 };
@@ -24,7 +29,6 @@ impl Moments {
         self.squares += delta * (value - self.mean);
         let (min, max) = self.extremes.unwrap_or((ns, ns));
         self.extremes = Some((min.min(ns), max.max(ns)));
-        Some(ns)
     }
 
     pub fn min(&self) -> Option<u64> {
@@ -39,10 +43,15 @@ impl Moments {
         (self.count > 0).then_some(self.mean.round() as u64)
     }
 
+    /// Mean and standard deviation unrounded; both 0 without a sample.
+    pub fn exact(&self) -> (f64, f64) {
+        let freedom = self.count.saturating_sub(1).max(1) as f64;
+        (self.mean, (self.squares / freedom).sqrt())
+    }
+
     /// Standard deviation (n - 1); 0 for one sample.
     pub fn sd(&self) -> Option<u64> {
-        let freedom = self.count.saturating_sub(1).max(1) as f64;
-        (self.count > 0).then(|| (self.squares / freedom).sqrt().round() as u64)
+        (self.count > 0).then(|| self.exact().1.round() as u64)
     }
 
     pub fn smoothed(&self) -> Option<i64> {
