@@ -67,7 +67,7 @@ def read(source: Source, options: ReadOptions | None = None) -> Ledger:
 
 
 def dissect(
-    source: Source, table: str = ledgers.STREAMED_TABLE, options: ReadOptions | None = None
+    source: Source, table: str = ledgers.CHUNKS, options: ReadOptions | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Stream a table of a capture as Arrow record batches.
 
@@ -76,7 +76,7 @@ def dissect(
     source
         The capture, as for `read`.
     table
-        A table of the ledger, or `chunks`: every chunk with every field.
+        A table of the ledger, or a streamed one such as `chunks`: every chunk with every field.
     options
         How to read it. The tables of flows are filled whether or not `flows` is set.
 
@@ -87,8 +87,8 @@ def dissect(
     CaptureError
         As `read`.
     """
-    if table == ledgers.STREAMED_TABLE:
-        return ledgers.chunks(source, options)
+    if table in ledgers.streamed_names():
+        return ledgers.stream(source, table, options)
     if table not in ledgers.schemas():
         raise KeyError(table)
     ledger = ledgers.read(source, ledgers.options_for(table, options))

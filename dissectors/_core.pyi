@@ -3,7 +3,15 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["CaptureError", "FilterError", "Pass", "__version__", "build_profile", "schemas"]
+__all__ = [
+    "CaptureError",
+    "FilterError",
+    "Pass",
+    "__version__",
+    "build_profile",
+    "schemas",
+    "streamed_schemas",
+]
 
 __version__: str
 build_profile: str
@@ -21,14 +29,15 @@ class Pass:
         udp_ports: list[int] | None = None,
         reorder_window_ns: int | None = None,
         filter: str | None = None,
-        chunks: bool = False,
+        stream: str | None = None,
         flows: bool = False,
         flow_capacity: int | None = None,
     ) -> Pass: ...
     def step(self, records: int) -> bool: ...
-    def take_chunks(self) -> Any: ...
-    def chunks_waiting(self) -> int: ...
+    def take_rows(self) -> Any: ...
+    def rows_waiting(self) -> int: ...
     def progress(self) -> tuple[int, int | None]: ...
     def finish(self) -> dict[str, Any]: ...
 
 def schemas() -> dict[str, Any]: ...
+def streamed_schemas() -> dict[str, Any]: ...

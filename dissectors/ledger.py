@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 STEP_RECORDS = 400_000
 """Records between two looks at signals and at the progress: some tenths of a second."""
 
-CHUNK_BATCH_ROWS = 65_536
-"""Rows of one batch of the streamed chunk table."""
+BATCH_ROWS = 65_536
+"""Rows of one batch of a streamed table."""
 
-STREAMED_TABLE = "chunks"
+CHUNKS = "chunks"
+"""The streamed table of every chunk of every SCTP packet."""
 
 FLOW_TABLES = frozenset(
     ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
@@ -151,16 +152,15 @@ def _name(source: Source) -> str:
     return f"{name} and {len(more)} more" if more else name
 
 
-def _open(source: Source, options: ReadOptions, *, chunks: bool) -> _core.Pass:
+def _open(source: Source, options: ReadOptions, *, stream: str | None = None) -> _core.Pass:
     return _core.Pass(
         paths_of(source),
         bin_ns=options.bin_ns,
         udp_ports=None if options.udp_ports is None else list(options.udp_ports),
         reorder_window_ns=options.reorder_window_ns,
         filter=options.filter,
-        chunks=chunks,
-        # The chunk table is SCTP's: flows would be followed for nothing.
-        flows=options.flows and not chunks,
+        stream=stream,
+        flows=options.flows,
         flow_capacity=options.flow_capacity,
     )
 
@@ -192,7 +192,7 @@ def read(
         When libpcap does not take the filter.
     """
     options = options or ReadOptions()
-    running = _open(source, options, chunks=False)
+    running = _open(source, options)
     while running.step(STEP_RECORDS):
         if progress is not None:
             progress(*running.progress())
@@ -201,29 +201,33 @@ def read(
     return Ledger(_name(source), result["capture"], tables, options)
 
 
-def chunks(source: Source, options: ReadOptions | None = None) -> Iterator[pa.RecordBatch]:
-    """Stream the chunk table: every chunk of every SCTP packet, in time order.
+def stream(
+    source: Source, table: str = CHUNKS, options: ReadOptions | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Stream one of the tables that have a row for every thing of a kind, in time order.
 
     Yields batches of about 65,536 rows; at least one, which may be empty.
 
     Raises
     ------
+    KeyError
+        When no streamed table has that name.
     CaptureError
         As `read`; also, after everything before it was given out, when the file is damaged.
     """
     import pyarrow as pa
 
-    running = _open(source, options or ReadOptions(), chunks=True)
+    running = _open(source, options_for(table, options), stream=table)
     more = True
     given = False
     while more:
         # Small steps: a packet can hold hundreds of chunks.
         more = running.step(1024)
-        if running.chunks_waiting() >= CHUNK_BATCH_ROWS or not (more or given):
-            yield pa.record_batch(running.take_chunks())
+        if running.rows_waiting() >= BATCH_ROWS or not (more or given):
+            yield pa.record_batch(running.take_rows())
             given = True
-    if running.chunks_waiting():
-        yield pa.record_batch(running.take_chunks())
+    if running.rows_waiting():
+        yield pa.record_batch(running.take_rows())
     damage = running.finish()["capture"]["damage"]
     if damage is not None:
         raise _core.CaptureError(damage)
@@ -232,19 +236,27 @@ def chunks(source: Source, options: ReadOptions | None = None) -> Iterator[pa.Re
 def options_for(table: str, options: ReadOptions | None = None) -> ReadOptions:
     """Return options that fill the table: a flow table takes flows that are followed."""
     options = options or ReadOptions()
+    if table == CHUNKS:  # SCTP's: flows would be followed for nothing
+        return replace(options, flows=False)
     return replace(options, flows=options.flows or table in FLOW_TABLES)
 
 
+def streamed_names() -> tuple[str, ...]:
+    """Return the names of the streamed tables."""
+    return tuple(_core.streamed_schemas())
+
+
 def table_names() -> tuple[str, ...]:
-    """Return the name of every table, the streamed one last."""
-    return tuple(_core.schemas())
+    """Return the name of every table, the streamed ones last."""
+    return (*_core.schemas(), *streamed_names())
 
 
 def schemas() -> dict[str, pa.Schema]:
-    """Return the schema of every table, the streamed one last."""
+    """Return the schema of every table, the streamed ones last."""
     import pyarrow as pa
 
-    return {name: pa.schema(schema) for name, schema in _core.schemas().items()}
+    found = _core.schemas() | _core.streamed_schemas()
+    return {name: pa.schema(schema) for name, schema in found.items()}
 
 
 def describe() -> Sequence[Row]:

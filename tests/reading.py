@@ -12,7 +12,9 @@ Row = dict[str, Any]
 
 def chunk_rows(path: Path, options: ledger.ReadOptions | None = None) -> list[Row]:
     """Return the whole chunk table, in time order."""
-    return [row for batch in ledger.chunks(path, options) for row in batch.to_pylist()]
+    return [
+        row for batch in ledger.stream(path, ledger.CHUNKS, options) for row in batch.to_pylist()
+    ]
 
 
 def chunk_column(path: Path, name: str, options: ledger.ReadOptions | None = None) -> list[Any]:

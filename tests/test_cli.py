@@ -14,7 +14,7 @@ from pathlib import Path
 import pathscope
 import pytest
 from crafting import Pcapng, Record, ethernet_records, pcap
-from pathscope import cli
+from pathscope.cli import terminal
 from pyarrow import parquet
 from running import ASCONF, FAILOVER, LOSSY, PROGRAM, ROOT, RUNS, inside, outside
 
@@ -162,7 +162,11 @@ def test_parquet_is_not_for_a_terminal() -> None:
 
 def _on_a_terminal(*arguments: str) -> str:
     """Run with standard error on a terminal; every file counts as a long one."""
-    code = "from pathscope import cli; cli.LONG_BYTES = 0; cli.main(prog_name='pathscope')"
+    code = (
+        "from pathscope.cli import main, terminal\n"
+        "terminal.LONG_BYTES = 0\n"
+        "main(prog_name='pathscope')"
+    )
     main, side = pty.openpty()
     try:
         process = subprocess.Popen(
@@ -190,7 +194,7 @@ def test_progress_is_for_a_terminal_and_for_long_work(monkeypatch: pytest.Monkey
     shown = _on_a_terminal("analyze", str(FAILOVER), "--json")
     assert "client.pcapng" in shown
     assert "%" in shown
-    monkeypatch.setattr(cli, "LONG_BYTES", 0)
+    monkeypatch.setattr(terminal, "LONG_BYTES", 0)
     assert inside("analyze", FAILOVER, "--json").stderr == ""
 
 

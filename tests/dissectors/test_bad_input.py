@@ -102,7 +102,7 @@ def streamed(path: Path) -> tuple[int, str | None]:
     """Return how many rows the chunk stream gave, and the error it then ended with."""
     rows = 0
     try:
-        for batch in ledger.chunks(path):
+        for batch in ledger.stream(path):
             rows += batch.num_rows
     except CaptureError as error:
         return rows, str(error)

@@ -229,7 +229,7 @@ def test_all_data_is_acknowledged_once(both: Both) -> None:
 
 def test_chunk_counts_by_type(both: Both) -> None:
     told: Counter[int] = Counter()
-    for batch in ledger.chunks(both.ledger.path):
+    for batch in ledger.stream(both.ledger.path):
         told.update(batch.column("chunk_type").to_pylist())
     assert told == Counter(kind for frame in both.frames for kind in frame.types)
     assert told[SACK] > 0

@@ -273,7 +273,7 @@ def test_one_file_an_interface_is_merged_by_time(tmp_path: Path) -> None:
         file = Pcapng().section().interface(name)
         file.packets(Record(r.time_ns, r.data) for r in records if r.interface == interface)
         files.append(_written(tmp_path / name, file.bytes()))
-    rows = [row for batch in ledger.chunks(files) for row in batch.to_pylist()]
+    rows = [row for batch in ledger.stream(files) for row in batch.to_pylist()]
     assert [row["time_ns"] for row in rows] == [record.time_ns for record in records]
     assert [row["interface"] for row in rows] == ["wlan", "wwan"] * 10
     facts = ledger.read(files).capture

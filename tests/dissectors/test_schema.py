@@ -19,7 +19,7 @@ DTYPES = {
     "uint64": pd.UInt64Dtype(),
     "int64": pd.Int64Dtype(),
 }
-TABLES = [name for name in ledger.schemas() if name != ledger.STREAMED_TABLE]
+TABLES = [name for name in ledger.schemas() if name not in ledger.streamed_names()]
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,9 @@ def test_every_column_is_described() -> None:
     assert [row for row in rows if row["description"].rstrip(".") == row["column"]] == []
 
 
-def test_the_streamed_table_is_the_last_one() -> None:
-    assert list(ledger.schemas())[-1] == ledger.STREAMED_TABLE
+def test_the_streamed_tables_are_the_last_ones() -> None:
+    assert list(ledger.schemas()) == [*TABLES, *ledger.streamed_names()]
+    assert list(ledger.schemas()) == list(ledger.table_names())
 
 
 def test_times_and_durations_are_integers_but_for_statistics() -> None:
@@ -57,13 +58,13 @@ def test_tables_have_their_schema(found: ledger.Ledger, name: str) -> None:
     assert found.tables[name].schema.equals(ledger.schemas()[name], check_metadata=True)
 
 
-def test_ledger_has_every_table_but_the_streamed_one(found: ledger.Ledger) -> None:
+def test_ledger_has_every_table_but_the_streamed_ones(found: ledger.Ledger) -> None:
     assert list(found.tables) == TABLES
 
 
 def test_chunk_batches_have_their_schema() -> None:
-    (batch,) = ledger.chunks(FAILOVER)
-    assert batch.schema.equals(ledger.schemas()[ledger.STREAMED_TABLE], check_metadata=True)
+    (batch,) = ledger.stream(FAILOVER)
+    assert batch.schema.equals(ledger.schemas()[ledger.CHUNKS], check_metadata=True)
 
 
 def test_chunks_come_in_batches_and_one_at_least(tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_chunks_come_in_batches_and_one_at_least(tmp_path: Path) -> None:
     frame = bytes(V4 / data(1))
     for count in (0, 70_000):
         path.write_bytes(pcap([Record(START_NS, frame)] * count, link_type=RAW))
-        rows = [batch.num_rows for batch in ledger.chunks(path)]
+        rows = [batch.num_rows for batch in ledger.stream(path)]
         assert sum(rows) == count
         assert len(rows) == (2 if count else 1)
 

@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use error::{CaptureError, FilterError, to_python};
 use pathscope_wire::container::{Facts, Options as CaptureOptions};
-use pathscope_wire::ledger::{ChunkRow, Ledger};
+use pathscope_wire::ledger::{Ledger, Streamed};
 use pathscope_wire::pass::{Options, Pass as WirePass, Summary};
 use pathscope_wire::track::flow::Census;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::{PyRecordBatch, PySchema};
@@ -38,7 +38,7 @@ impl Pass {
 impl Pass {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, chunks=false, flows=false, flow_capacity=None))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -46,13 +46,16 @@ impl Pass {
         udp_ports: Option<Vec<u16>>,
         reorder_window_ns: Option<i64>,
         filter: Option<&str>,
-        chunks: bool,
+        stream: Option<&str>,
         flows: bool,
         flow_capacity: Option<usize>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
-            return Err(pyo3::exceptions::PyValueError::new_err("bin_ns must be positive"));
+            return Err(PyValueError::new_err("bin_ns must be positive"));
         }
+        let unknown = |table| PyKeyError::new_err(format!("no streamed table is called {table}"));
+        let stream = stream.map(|table| Streamed::of(table).ok_or_else(|| unknown(table)));
+        let stream = stream.transpose()?;
         let defaults = Options::default();
         let options = Options {
             bin_ns,
@@ -62,7 +65,7 @@ impl Pass {
                 ..defaults.capture
             },
             filter: filter.map(filter::compile).transpose().map_err(to_python)?,
-            chunks,
+            stream,
             flows,
             flow_capacity: flow_capacity.unwrap_or(defaults.flow_capacity),
         };
@@ -76,13 +79,13 @@ impl Pass {
         py.detach(|| self.with(|pass| pass.step(records).map_err(to_python)))
     }
 
-    /// Rows of the chunk table made since the last call.
-    fn take_chunks(&self) -> PyResult<PyRecordBatch> {
-        self.with(|pass| Ok(PyRecordBatch::new(ChunkRow::batch(&pass.take_chunks()))))
+    /// Rows of the streamed table made since the last call.
+    fn take_rows(&self) -> PyResult<PyRecordBatch> {
+        self.with(|pass| Ok(PyRecordBatch::new(streamed(pass)?.take())))
     }
 
-    fn chunks_waiting(&self) -> PyResult<usize> {
-        self.with(|pass| Ok(pass.chunks_waiting()))
+    fn rows_waiting(&self) -> PyResult<usize> {
+        self.with(|pass| Ok(streamed(pass)?.len()))
     }
 
     /// Bytes of the file read so far, and its length if it has one.
@@ -112,6 +115,10 @@ impl Pass {
         result.set_item("capture", facts(py, &capture, &summary)?)?;
         Ok(result)
     }
+}
+
+fn streamed(pass: &mut WirePass) -> PyResult<&mut Streamed> {
+    pass.streamed().ok_or_else(|| PyRuntimeError::new_err("this pass streams no table"))
 }
 
 /// The facts of a capture that are not a table.
@@ -186,14 +193,23 @@ fn flow_facts<'py>(py: Python<'py>, census: &Census) -> PyResult<Bound<'py, PyDi
     Ok(facts)
 }
 
-/// Every table's schema, with the meaning of each column: the ledger's and the streamed one.
+/// The schemas of the ledger's tables, with the meaning of each column.
 #[pyfunction]
 fn schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let schemas = PyDict::new(py);
     for (name, batch) in Ledger::default().batches() {
         schemas.set_item(name, PySchema::new(batch.schema()).into_pyobject(py)?)?;
     }
-    schemas.set_item(ChunkRow::TABLE, PySchema::new(ChunkRow::schema()).into_pyobject(py)?)?;
+    Ok(schemas)
+}
+
+/// The schemas of the streamed tables.
+#[pyfunction]
+fn streamed_schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let schemas = PyDict::new(py);
+    for table in Streamed::all() {
+        schemas.set_item(table.table(), PySchema::new(table.schema()).into_pyobject(py)?)?;
+    }
     Ok(schemas)
 }
 
@@ -205,5 +221,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FilterError", module.py().get_type::<FilterError>())?;
     module.add_class::<Pass>()?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(streamed_schemas, module)?)?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::container::{CaptureSet, Options as CaptureOptions, Record};
 use crate::error::{Error, Result};
-use crate::ledger::{ChunkRow, CommentRow, Ledger, PROBLEM_ROWS, ProblemRow};
+use crate::ledger::{CommentRow, Ledger, PROBLEM_ROWS, ProblemRow, Streamed};
 use crate::packet::{Decoder, DecoderOptions, Found, Packet};
 use crate::problem::{Kind, Layer, Problem};
 use crate::rows::chunk_row;
@@ -28,8 +28,8 @@ pub struct Options {
     pub udp_ports: Vec<u16>,
     pub capture: CaptureOptions,
     pub filter: Option<Filter>,
-    /// Whether to make rows of the chunk table.
-    pub chunks: bool,
+    /// The streamed table to make rows of.
+    pub stream: Option<Streamed>,
     /// Whether to follow TCP and UDP flows and to read ICMP errors.
     pub flows: bool,
     /// Flows remembered at a time.
@@ -43,7 +43,7 @@ impl Default for Options {
             udp_ports: DecoderOptions::default().udp_ports,
             capture: CaptureOptions::default(),
             filter: None,
-            chunks: false,
+            stream: None,
             flows: false,
             flow_capacity: FLOWS,
         }
@@ -81,7 +81,7 @@ struct Work {
     last_ns: Option<i64>,
     sctp_packets: u64,
     problems: BTreeMap<String, u64>,
-    chunks: Option<Vec<ChunkRow>>,
+    streamed: Option<Streamed>,
 }
 
 /// A finished pass.
@@ -124,7 +124,7 @@ impl Pass {
                 last_ns: None,
                 sctp_packets: 0,
                 problems: BTreeMap::new(),
-                chunks: options.chunks.then(Vec::new),
+                streamed: options.stream,
             },
             filter: options.filter,
             damage: Vec::new(),
@@ -165,13 +165,9 @@ impl Pass {
         Ok(!self.done)
     }
 
-    /// Rows of the chunk table made since the last call.
-    pub fn take_chunks(&mut self) -> Vec<ChunkRow> {
-        self.work.chunks.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    pub fn chunks_waiting(&self) -> usize {
-        self.work.chunks.as_ref().map_or(0, Vec::len)
+    /// The streamed table that was asked for, with its rows since they were last taken.
+    pub fn streamed(&mut self) -> Option<&mut Streamed> {
+        self.work.streamed.as_mut()
     }
 
     /// The tables. Call it after `step` has said false, or earlier for what there is so far.
@@ -230,12 +226,12 @@ impl Work {
         }
         let moment = Moment { time_ns: record.time_ns, frame: record.frame };
         // The decoder is taken apart from the rest because the packet may lie in its fragment pool.
-        let Work { decoder, tracker, flows, problems, chunks, .. } = self;
+        let Work { decoder, tracker, flows, problems, streamed, .. } = self;
         let found =
             decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
         match found {
             Found::Sctp(packet) => {
-                let mut reader = Reader { tracker, problems, chunks, moment };
+                let mut reader = Reader { tracker, problems, streamed, moment };
                 let whole = reader.packet(&packet, record);
                 self.sctp_packets += 1;
                 self.count(whole);
@@ -294,7 +290,7 @@ const BEYOND_THE_PATHS: Problem = Problem {
 struct Reader<'w> {
     tracker: &'w mut Tracker,
     problems: &'w mut BTreeMap<String, u64>,
-    chunks: &'w mut Option<Vec<ChunkRow>>,
+    streamed: &'w mut Option<Streamed>,
     moment: Moment,
 }
 
@@ -341,7 +337,7 @@ impl Reader<'_> {
                     whole = Whole::Partly;
                 }
             }
-            if let Some(rows) = self.chunks {
+            if let Some(Streamed::Chunks(rows)) = self.streamed {
                 rows.push(chunk_row(&seen, &located, &chunk, index, transmission));
             }
         }

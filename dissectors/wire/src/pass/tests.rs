@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::container::Capture;
+use crate::ledger::ChunkRow;
 use crate::packet::build::{ethernet, ipv4, ipv4_fragment, ipv6, udp};
 use crate::sctp::build::{chunk, packet};
 use crate::sctp::chunk::{COOKIE_ACK, DATA, HEARTBEAT, SACK};
@@ -171,6 +172,12 @@ fn what_was_read_before_damage_stays() {
     assert_eq!((row.frame, row.layer, row.time_ns), (0, "file", None));
 }
 
+/// The rows streamed so far.
+fn chunks(pass: &mut Pass) -> Vec<ChunkRow> {
+    let Some(Streamed::Chunks(rows)) = pass.streamed() else { panic!("no chunks") };
+    std::mem::take(rows)
+}
+
 #[test]
 fn a_filter_takes_records_out_and_they_are_counted() {
     let records: Vec<_> = (1..=4).map(|tsn| ipv4(SCTP, &packet(&[data(tsn)]))).collect();
@@ -179,11 +186,11 @@ fn a_filter_takes_records_out_and_they_are_counted() {
         calls += 1;
         Ok(calls % 2 == 0)
     });
-    let options = Options { filter: Some(filter), chunks: true, ..Options::default() };
+    let options = Options { filter: Some(filter), stream: Streamed::of("chunks"), ..Options::default() };
     let mut pass = open(pcap(RAW, &records), options).unwrap();
     while pass.step(1).unwrap() {}
-    let tsns: Vec<_> = pass.take_chunks().into_iter().filter_map(|row| row.tsn).collect();
-    assert_eq!((tsns, pass.chunks_waiting()), (vec![2, 4], 0));
+    let tsns: Vec<_> = chunks(&mut pass).into_iter().filter_map(|row| row.tsn).collect();
+    assert_eq!((tsns, pass.streamed().unwrap().len()), (vec![2, 4], 0));
     let (_, summary) = pass.finish();
     assert_eq!(skipped(&summary.frames), [("excluded by the filter", 2)]);
     assert_eq!((summary.frames.read, summary.frames.dissected), (4, 2));
@@ -193,11 +200,10 @@ fn a_filter_takes_records_out_and_they_are_counted() {
 fn rows_of_chunks_come_in_order_with_their_transmission() {
     let first = ipv4(SCTP, &packet(&[data(1), data(2)]));
     let again = ipv4(SCTP, &packet(&[data(2), chunk(HEARTBEAT, 0, &[])]));
-    let options = Options { chunks: true, ..Options::default() };
+    let options = Options { stream: Streamed::of("chunks"), ..Options::default() };
     let mut pass = open(pcap(RAW, &[first.clone(), first, again]), options).unwrap();
     while pass.step(100).unwrap() {}
-    let rows: Vec<_> = pass
-        .take_chunks()
+    let rows: Vec<_> = chunks(&mut pass)
         .into_iter()
         .map(|row| (row.frame, row.index, row.tsn, row.transmission, row.duplicate_frame))
         .collect();
@@ -309,10 +315,10 @@ proptest! {
             ETHERNET => records.iter().map(|record| ethernet(0x0800, record)).collect(),
             _ => records,
         };
-        let options = Options { chunks: true, flows, ..Options::default() };
+        let options = Options { stream: Streamed::of("chunks"), flows, ..Options::default() };
         let mut pass = open(pcap(link_type, &records), options).unwrap();
         while pass.step(3).unwrap() {}
-        let rows = pass.take_chunks();
+        let rows = chunks(&mut pass);
         let (_, summary) = pass.finish();
         prop_assert_eq!(summary.frames.read, count);
         prop_assert!(conserved(&summary.frames), "{:?}", summary.frames);

@@ -1,0 +1,144 @@
+"""`pathscope analyze`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ..api import Analysis, analyze
+from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
+from .options import CAPTURE, flows_option, read_options, reading_options
+from .terminal import progress, show
+
+LONGEST_BIN_MS = 86_400_000
+"""A day: longer ones are slips of the keyboard."""
+
+
+@click.command("analyze")
+@click.argument("captures", nargs=-1, required=True, type=CAPTURE)
+@click.option(
+    "--events",
+    type=CAPTURE,
+    help="JSON lines with link changes: annotates when links failed and returned.",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NET=NAME",
+    help="Call paths with an address in NET by this name; repeat for more.",
+)
+@click.option(
+    "--bin",
+    "bin_ms",
+    type=click.IntRange(1, LONGEST_BIN_MS),
+    default=100,
+    show_default=True,
+    metavar="MS",
+    help="Width of the time bins of the interval table.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the result contract (pathscope.result/1) instead of tables.",
+)
+@click.option(
+    "--out",
+    type=CAPTURE,
+    metavar="DIR",
+    help="Also write result.json and every table as Parquet there.",
+)
+@click.option("--force", is_flag=True, help="Let --out overwrite.")
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="Read the files as one capture, merged by time: a rotated file, or one file an interface.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 when a capture is damaged, after showing what could be read.",
+)
+@flows_option
+@reading_options
+def analyze_command(
+    captures: tuple[Path, ...],
+    events: Path | None,
+    labels: tuple[str, ...],
+    bin_ms: int,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+    merge: bool,
+    strict: bool,
+    flows: bool,
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
+) -> None:
+    """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
+
+    CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
+    standard input. Each is analyzed by itself, unless --merge makes them one.
+
+    \b
+    Example:
+      pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
+        --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
+    """
+    options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
+    if out is not None:
+        from ..reports.export import prepare_folder
+
+        with refusals():
+            prepare_folder(out, force=force)
+    done: list[Analysis] = []
+    failures: list[str] = []
+    for capture in [captures] if merge else [(capture,) for capture in captures]:
+        try:
+            with refusals(), progress(capture) as advance:
+                done.append(
+                    analyze(
+                        capture, events=events, labels=labels, options=options, progress=advance
+                    )
+                )
+        except Refusal as refusal:
+            failures.append(refusal.message)
+    if as_json:
+        from ..reports.contract import result
+
+        click.echo(json.dumps(result([a.result for a in done]), ensure_ascii=False))
+    else:
+        _show_analyses(done)
+    if out is not None:
+        _write(out, done, force=force)
+    for failure in failures:
+        click.echo(f"Error: {failure}", err=True)
+    if failures:
+        sys.exit(BAD_INPUT)
+    if strict and any(a.result.capture["damage"] is not None for a in done):
+        sys.exit(DAMAGED_INPUT)
+
+
+def _show_analyses(done: list[Analysis]) -> None:
+    from ..reports.console import report
+
+    for number, analysis in enumerate(done):
+        show(report(analysis.result), blank_before=number > 0)
+
+
+def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
+    from ..reports.contract import result
+    from ..reports.export import write_results
+
+    tables = {
+        f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
+        for number, analysis in enumerate(done)
+    }
+    with refusals():
+        write_results(out, result([a.result for a in done]), tables, force=force)
+    click.echo(f"wrote {out / 'result.json'} and the tables of {len(done)} captures", err=True)

@@ -1,0 +1,56 @@
+"""What can go wrong with input and output, said without a traceback."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..dissectors._core import CaptureError, FilterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BAD_INPUT = 2
+"""Exit code for input that cannot be read."""
+
+DAMAGED_INPUT = 1
+"""Exit code of --strict for input that could be read in part."""
+
+
+class Refusal(click.ClickException):
+    """Input that cannot be used: the message alone, exit code 2."""
+
+    exit_code = BAD_INPUT
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn what can go wrong with input and output into a message without a traceback."""
+    try:
+        yield
+    except (CaptureError, FilterError, ValueError) as error:
+        raise Refusal(str(error)) from error
+    except OSError as error:
+        raise _refusal(error) from error
+
+
+def _refusal(error: OSError) -> Exception:
+    if isinstance(error, BrokenPipeError):
+        return error  # whoever reads our output has seen enough: click ends quietly
+    name = "" if error.filename is None else f"{error.filename}: "
+    return Refusal(f"{name}{error.strerror or error}")
+
+
+class Commands(click.Group):
+    """Commands whose results may find no room, or no letters, on standard output."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except UnicodeEncodeError as error:
+            raise Refusal(f"standard output cannot show {error.object[error.start]!r}") from error
+        except OSError as error:
+            raise _refusal(error) from error

@@ -1,0 +1,31 @@
+"""`pathscope info`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..api import read
+from .faults import refusals
+from .options import CAPTURE, read_options, reading_options
+from .terminal import show
+
+
+@click.command("info")
+@click.argument("capture", type=CAPTURE)
+@reading_options
+def info_command(
+    capture: Path, expression: str | None, udp_ports: tuple[int, ...], window_s: float | None
+) -> None:
+    """Show what a capture is: format, interfaces, frames read and skipped, associations.
+
+    \b
+    Example:
+      pathscope info client.pcapng
+    """
+    from ..reports.overview import overview
+
+    with refusals():
+        ledger = read(capture, read_options(expression, udp_ports, window_s))
+    show(overview(ledger))

@@ -1,0 +1,81 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..dissectors.ledger import ReadOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONGEST_WINDOW_S = 86_400
+"""A day: longer ones are slips of the keyboard."""
+
+CAPTURE = click.Path(path_type=Path)
+
+
+def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is not a time")
+    return value
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a capture is read."""
+    options = (
+        click.option(
+            "--filter",
+            "expression",
+            metavar="BPF",
+            help="Read only packets that this libpcap filter takes.",
+        ),
+        click.option(
+            "--sctp-udp-port",
+            "udp_ports",
+            type=click.IntRange(1, 65535),
+            multiple=True,
+            help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]",
+        ),
+        click.option(
+            "--reorder-window",
+            "window_s",
+            type=click.FloatRange(0, LONGEST_WINDOW_S),
+            callback=_finite,
+            metavar="SECONDS",
+            help="Put packets in time order within this window."
+            " [default: 2 where a capture has several interfaces, else 0]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_options(
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
+    bin_ms: int = 100,
+    *,
+    flows: bool = False,
+) -> ReadOptions:
+    """Return what these options say."""
+    return ReadOptions(
+        bin_ns=bin_ms * 1_000_000,
+        udp_ports=udp_ports or None,
+        reorder_window_ns=None if window_s is None else round(window_s * 1e9),
+        filter=expression,
+        flows=flows,
+    )
+
+
+flows_option = click.option(
+    "--flows",
+    is_flag=True,
+    help="Also follow TCP and UDP flows and read ICMP errors, for their tables.",
+)
