@@ -1,0 +1,1 @@
+"""Traces back onto the wire, and the lab that makes runs with known truth."""

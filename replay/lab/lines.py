@@ -1,0 +1,72 @@
+"""Where a key stands in a TOML document: the standard library's reader does not say."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+ASSIGNMENT = re.compile(r"""^\s*([A-Za-z0-9_\-."' ]+?)\s*=""")
+
+Key = tuple[str | int, ...]
+
+
+def line_of(text: str, key: Sequence[str | int]) -> int:
+    """Return the number, from 1, of the line of a key, or of the nearest table around it."""
+    wanted = tuple(key)
+    best, best_line = 0, 1
+    for known, line in _keys(text):
+        shared = _shared(known, wanted)
+        if shared == len(known) and shared > best:
+            best, best_line = shared, line
+    return best_line
+
+
+def _shared(known: Key, wanted: Key) -> int:
+    pairs = zip(known, wanted, strict=False)
+    return next(
+        (n for n, (one, other) in enumerate(pairs) if one != other), min(len(known), len(wanted))
+    )
+
+
+def _keys(text: str) -> list[tuple[Key, int]]:
+    found: list[tuple[Key, int]] = []
+    table: Key = ()
+    counts: dict[Key, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        header = HEADER.match(line)
+        if header is not None:
+            table = _parts(header[2])
+            if header[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+            table = _numbered(table, counts)
+            found.append((table, number))
+            continue
+        assignment = ASSIGNMENT.match(line)
+        if assignment is not None:
+            found.append(((*table, *_parts(assignment[1])), number))
+    return found
+
+
+def _numbered(table: Key, counts: dict[Key, int]) -> Key:
+    """Put the number of the item behind every name that is an array of tables."""
+    numbered: list[str | int] = []
+    for length, part in enumerate(table, 1):
+        numbered.append(part)
+        if table[:length] in counts:
+            numbered.append(counts[table[:length]])
+    return tuple(numbered)
+
+
+def _parts(dotted: str) -> Key:
+    """Split a dotted key at the dots outside of quotes."""
+    cuts = [
+        -1,
+        *(i for i, c in enumerate(dotted) if c == "." and dotted[:i].count('"') % 2 == 0),
+        len(dotted),
+    ]
+    return tuple(dotted[a + 1 : b].strip().strip("\"'") for a, b in pairwise(cuts))

@@ -1,0 +1,267 @@
+"""A scenario: what the lab is to build and do, read from TOML.
+
+The format is `scenario.schema.json`; what a schema cannot say (that a path exists, that addresses
+of a path are of one family) is checked here. Errors name file, line and key.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from copy import deepcopy
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .lines import line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+SCHEMA = "pathscope.scenario/1"
+
+DIRECTIONS = ("to_server", "to_client")
+
+NEEDS_PATH = frozenset(
+    (
+        "link-down",
+        "link-up",
+        "impair",
+        "address-add",
+        "address-delete",
+        "set-primary",
+        "set-peer-primary",
+    )
+)
+
+Key = tuple[str | int, ...]
+"""Where in a document: names of tables and keys, and numbers of items."""
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run; the message names file, line and key."""
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenarios."""
+    text = Path(__file__).with_name("scenario.schema.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+class Scenario:
+    """A scenario that can be run: every default filled in.
+
+    Attributes
+    ----------
+    name
+        What it is called: its file's name without the suffix.
+    settings
+        The whole document, by the keys of the schema, every default filled in. Impairments stand
+        under each path's `to_server` and `to_client`; `both` is gone.
+    """
+
+    def __init__(self, name: str, settings: dict[str, Any]) -> None:
+        self.name = name
+        self.settings = settings
+
+    def __getitem__(self, key: str) -> Any:
+        return self.settings[key]
+
+    @property
+    def paths(self) -> dict[str, dict[str, Any]]:
+        """Paths by name, in the order of the file."""
+        found: dict[str, dict[str, Any]] = self.settings["paths"]
+        return found
+
+    def sctp(self, host: str) -> dict[str, Any]:
+        """Return the SCTP settings of `client` or `server`."""
+        return self.settings["sctp"] | self.settings[host]["sctp"]
+
+
+def load(path: Path, changes: Sequence[str] = ()) -> Scenario:
+    """Read a scenario file.
+
+    Parameters
+    ----------
+    path
+        A TOML file.
+    changes
+        Settings that replace those of the file, as `sctp.rto_min_ms=500`; the value is TOML.
+
+    Raises
+    ------
+    ScenarioError
+        When the file is no scenario, or a change fits nowhere.
+    OSError
+        When the file cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+    for change in changes:
+        _apply(document, change)
+
+    def refuse(key: Key, what: str) -> ScenarioError:
+        line = line_of(text, key)
+        return ScenarioError(f"{path}:{line}: {_shown(key)}: {what}")
+
+    return Scenario(path.stem, _checked(document, refuse))
+
+
+def parse(document: Mapping[str, Any], name: str = "scenario") -> Scenario:
+    """Return the scenario that a document (as from TOML) describes.
+
+    Raises
+    ------
+    ScenarioError
+        When it is none.
+    """
+    return Scenario(
+        name, _checked(document, lambda key, what: ScenarioError(f"{_shown(key)}: {what}"))
+    )
+
+
+def _shown(key: Key) -> str:
+    text = ""
+    for part in key:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "the scenario"
+
+
+def _apply(document: dict[str, Any], change: str) -> None:
+    name, equals, value = change.partition("=")
+    if not equals or not name.strip():
+        raise ScenarioError(f"--set {change}: expected KEY=VALUE")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value  # a bare word is a string
+    *tables, last = name.strip().split(".")
+    place: Any = document
+    for table in tables:
+        if isinstance(place, list):
+            index = int(table) - 1 if table.isdigit() else -1
+            if not 0 <= index < len(place):
+                raise ScenarioError(f"--set {change}: there is no item {table} to change")
+            place = place[index]
+        else:
+            place = place.setdefault(table, {})
+        if not isinstance(place, dict | list):
+            raise ScenarioError(f"--set {change}: {table} is no table")
+    if isinstance(place, list):
+        raise ScenarioError(f"--set {change}: expected the key of an item")
+    place[last] = parsed
+
+
+def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(schema())
+    errors = sorted(validator.iter_errors(document), key=lambda error: list(map(str, error.path)))
+    for error in errors:
+        raise refuse(tuple(error.absolute_path), error.message)
+    settings: dict[str, Any] = _filled(schema(), deepcopy(dict(document)))
+    for key, what in _mistakes(settings):
+        raise refuse(key, what)
+    for path in settings["paths"].values():
+        both = path.pop("both", {})
+        for direction in DIRECTIONS:
+            path[direction] = _impairment(both | path.get(direction, {}))
+    return settings
+
+
+def _impairment(given: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = _filled({"$ref": "#/$defs/impairment"}, given)
+    return found
+
+
+def _filled(rule: dict[str, Any], value: Any) -> Any:
+    """Put the schema's defaults where nothing stands; impairments wait for `both`."""
+    if "$ref" in rule:
+        rule = schema()["$defs"][rule["$ref"].rpartition("/")[2]]
+    if isinstance(value, list):
+        return [_filled(rule.get("items", {}), item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    for name, inner in rule.get("properties", {}).items():
+        if inner.get("$ref", "").endswith("impairment"):
+            continue
+        if name not in value:
+            if "default" in inner:
+                value[name] = deepcopy(inner["default"])
+                continue
+            reference = inner.get("$ref", "")
+            if reference.endswith(("sctp", "end", "application", "capture")):
+                value[name] = {}
+            elif inner.get("type") == "array":
+                value[name] = []
+            else:
+                continue
+        value[name] = _filled(inner, value[name])
+    for inner in rule.get("patternProperties", {}).values():
+        value = {name: _filled(inner, item) for name, item in value.items()}
+    return value
+
+
+def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
+    """Yield what a schema cannot say, in the order of the document."""
+    paths = settings["paths"]
+    taken: dict[str, Key] = {}
+    for name, path in paths.items():
+        families = set()
+        for host in ("client", "server"):
+            key: Key = ("paths", name, host)
+            try:
+                address = ip_address(path[host])
+            except ValueError:
+                yield key, f"expected an IPv4 or IPv6 address, found {path[host]!r}"
+                continue
+            if str(address) in taken:
+                yield key, f"{address} is taken by {_shown(taken[str(address)])}"
+            taken[str(address)] = key
+            families.add(address.version)
+        if len(families) == 2:
+            yield ("paths", name), "client and server have addresses of different families"
+    if not any(path["at_start"] for path in paths.values()):
+        yield ("paths",), "no path is there at the start"
+    primary = settings["application"].get("primary")
+    if primary is not None and primary not in paths:
+        yield ("application", "primary"), f"there is no path {primary!r}"
+    for number, action in enumerate(settings["actions"]):
+        yield from _mistakes_of_action(settings, number, action)
+    for number, flow in enumerate(settings["background"]):
+        if flow["path"] not in paths:
+            yield ("background", number, "path"), f"there is no path {flow['path']!r}"
+        if flow["protocol"] == "udp" and "rate_kbit" not in flow:
+            yield ("background", number), "a flow of udp needs rate_kbit"
+        if flow.get("stop_s", settings["duration_s"]) <= flow["start_s"]:
+            yield ("background", number, "start_s"), "it stops before it starts"
+
+
+def _mistakes_of_action(
+    settings: dict[str, Any], number: int, action: dict[str, Any]
+) -> Iterator[tuple[Key, str]]:
+    key: Key = ("actions", number)
+    does = action["do"]
+    if action["at_s"] >= settings["duration_s"]:
+        yield (*key, "at_s"), f"the run is over after {settings['duration_s']} s"
+    if does in NEEDS_PATH:
+        if "path" not in action:
+            yield key, f"{does} needs a path"
+        elif action["path"] not in settings["paths"]:
+            yield (*key, "path"), f"there is no path {action['path']!r}"
+    if does == "impair" and "impairment" not in action:
+        yield key, "impair needs an impairment"
+    if does in ("address-add", "address-delete", "set-peer-primary"):
+        host = action["host"]
+        ends = [settings["sctp"], settings[host]["sctp"]]
+        if not any(end.get("asconf") for end in ends):
+            yield (*key, "do"), f"{does} needs sctp.asconf = true"

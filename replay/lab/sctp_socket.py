@@ -1,0 +1,79 @@
+"""The kernel's SCTP sockets (RFC 6458) as far as the standard library leaves them out.
+
+Only numbers and layouts of Linux' `linux/sctp.h`; every call is `setsockopt`, so that no library is
+needed.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from ipaddress import ip_address
+
+SOL_SCTP = 132
+INITMSG = 2
+NODELAY = 3
+SET_PEER_PRIMARY = 5
+PRIMARY = 6
+BINDX_ADD = 100
+BINDX_REMOVE = 101
+SNDINFO = 2
+UNORDERED = 1
+
+_STORAGE = 128
+
+
+def open_socket(version: int) -> socket.socket:
+    """Return a one-to-one socket for addresses of IP version 4 or 6."""
+    family = socket.AF_INET6 if version == 6 else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, SOL_SCTP)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return made
+
+
+def packed(address: str, port: int) -> bytes:
+    """Return a `sockaddr_in` or `sockaddr_in6`."""
+    parsed = ip_address(address)
+    if parsed.version == 4:
+        return (
+            struct.pack("=H", socket.AF_INET) + struct.pack(">H", port) + parsed.packed + bytes(8)
+        )
+    head = struct.pack("=H", socket.AF_INET6) + struct.pack(">HI", port, 0)
+    return head + parsed.packed + bytes(4)
+
+
+def add_addresses(sock: socket.socket, addresses: list[str], port: int) -> None:
+    """Bind further addresses; of a live association this sends ASCONF with Add IP Address."""
+    sock.setsockopt(SOL_SCTP, BINDX_ADD, b"".join(packed(address, port) for address in addresses))
+
+
+def remove_address(sock: socket.socket, address: str, port: int) -> None:
+    """Unbind an address; of a live association this sends ASCONF with Delete IP Address."""
+    sock.setsockopt(SOL_SCTP, BINDX_REMOVE, packed(address, port))
+
+
+def set_primary(sock: socket.socket, peer_address: str, port: int) -> None:
+    """Make the path to an address of the peer the primary one of this end."""
+    sock.setsockopt(SOL_SCTP, PRIMARY, _primary(peer_address, port))
+
+
+def ask_peer_primary(sock: socket.socket, own_address: str, port: int) -> None:
+    """Ask the peer, by ASCONF Set Primary Address, to send to this address of ours."""
+    sock.setsockopt(SOL_SCTP, SET_PEER_PRIMARY, _primary(own_address, port))
+
+
+def _primary(address: str, port: int) -> bytes:
+    return struct.pack("=i", 0) + packed(address, port).ljust(_STORAGE, b"\0")
+
+
+def set_streams(sock: socket.socket, streams: int) -> None:
+    """Ask for that many streams, and allow as many."""
+    sock.setsockopt(SOL_SCTP, INITMSG, struct.pack("=HHHH", streams, streams, 0, 0))
+
+
+def send(sock: socket.socket, message: bytes, *, stream: int, ordered: bool, ppid: int) -> None:
+    """Send one message on a stream."""
+    flags = 0 if ordered else UNORDERED
+    # The kernel hands the PPID on as it is: the wire's order is the sender's business.
+    info = struct.pack("=HH", stream, flags) + struct.pack(">I", ppid) + struct.pack("=Ii", 0, 0)
+    sock.sendmsg([message], [(SOL_SCTP, SNDINFO, info)])
