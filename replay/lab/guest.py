@@ -92,7 +92,9 @@ def run(folder: Path, duration_s: float) -> None:
 def _environment() -> str:
     """The variables by which this Python finds its packages."""
     names = ("PYTHONPATH", "VIRTUAL_ENV", "LANG")
-    return " ".join(f"{name}={shlex.quote(os.environ[name])}" for name in names if name in os.environ)
+    return " ".join(
+        f"{name}={shlex.quote(os.environ[name])}" for name in names if name in os.environ
+    )
 
 
 def _last_words(folder: Path) -> str:

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from . import tc
 from .events import EventLog
 from .plan import HOSTS, PORT, Change, Plan, Request, plan
 from .scenario import Scenario
@@ -64,16 +65,21 @@ class Stage:
         with ExitStack() as stack:
             stack.callback(self.events.close)
             stack.callback(self.clear)
+            self.make_hosts()
+            self.tc = stack.enter_context(tc.running(self.namespace("middle")))
             self.build()
             stack.enter_context(self.captures())
             self.perform()
 
     # -- the hosts
 
-    def build(self) -> None:
-        """Make namespaces, links, addresses and settings."""
+    def make_hosts(self) -> None:
+        """Make the namespaces."""
         for host in HOSTS:
             _run("ip", "netns", "add", self.namespace(host))
+
+    def build(self) -> None:
+        """Make links, addresses and settings."""
         names = {host: self.namespace(host) for host in HOSTS}
         for host, lines in self.plan.links:
             batch = "\n".join(line.format(**names) for line in lines) + "\n"
@@ -86,8 +92,7 @@ class Stage:
                 off = [word for offload in OFFLOADS for word in (offload, "off")]
                 # Offloaded checksums are filled in after the capture, and look wrong there.
                 self.inside(host, "ethtool", "-K", name, *off)
-        for port in self.plan.ports:
-            self.qdisc("add", port.device, port.arguments)
+        self.tc.netem("add", [(port.device, port.arguments) for port in self.plan.ports])
 
     def write_sysctls(self, host: str, values: dict[str, str]) -> None:
         """Write files under /proc/sys as the host sees them."""
@@ -96,21 +101,6 @@ class Stage:
         )
         pairs = [f"{name}={value}" for name, value in values.items()]
         self.inside(host, "sh", "-c", script, "sh", *pairs)
-
-    def qdisc(self, verb: str, device: str, arguments: tuple[str, ...]) -> None:
-        """Add or change the netem of one of the middle's ports."""
-        _run(
-            "tc",
-            "-netns",
-            self.namespace("middle"),
-            "qdisc",
-            verb,
-            "dev",
-            device,
-            "root",
-            "netem",
-            *arguments,
-        )
 
     def inside(self, host: str, *command: str) -> None:
         """Run a command in a host's namespace."""
@@ -186,8 +176,7 @@ class Stage:
     def change(self, step: Change) -> None:
         """Change a link, and note when the change began and when it was made."""
         before_ns = time.time_ns()
-        for device, arguments in step.ports:
-            self.qdisc("change", device, arguments)
+        self.tc.netem("change", step.ports)
         after_ns = time.time_ns()
         self.events.write(
             {

@@ -1,0 +1,71 @@
+"""A `tc` that stays: starting one takes longer than what it does, and instants are to be exact."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class TcError(RuntimeError):
+    """What tc said instead of doing it."""
+
+
+class Tc:
+    """A running `tc -batch` in a namespace."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def netem(self, verb: str, devices: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """Add or change the root netem of devices; returns when the kernel has done it.
+
+        Raises
+        ------
+        TcError
+            When tc refuses one of them.
+        """
+        for device, arguments in devices:
+            self._write(f"qdisc {verb} dev {device} root netem {' '.join(arguments)}")
+        # Answered in order: when this one is, the others are done.
+        self._write(f"qdisc show dev {devices[-1][0]}")
+        stdin, stdout = self._pipes()
+        stdin.flush()
+        refused = []
+        while not (line := stdout.readline()).startswith("qdisc "):
+            if not line:
+                raise TcError(f"tc ended with {self._process.wait()}: {''.join(refused)}")
+            refused.append(line)
+        if refused:
+            raise TcError("".join(refused).strip())
+
+    def _write(self, line: str) -> None:
+        self._pipes()[0].write(f"{line}\n")
+
+    def _pipes(self) -> tuple[IO[str], IO[str]]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        return stdin, stdout
+
+
+@contextmanager
+def running(namespace: str) -> Iterator[Tc]:
+    """Keep a tc in a namespace for as long as the block lasts."""
+    process = subprocess.Popen(
+        # Line by line, or its answers would wait in a buffer. -force: an error must not end it.
+        ["stdbuf", "-oL", "tc", "-netns", namespace, "-force", "-batch", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield Tc(process)
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait()
