@@ -6,7 +6,9 @@
 //! `sender` is the end that sent the thing in question: `a` is the end that
 //! sent INIT or was seen first, `b` the other. `frame` counts from 1 in the
 //! order of the file. Times are nanoseconds of the capture's own clock since
-//! 1970. A path's number counts within its association.
+//! 1970. A path's number counts within its association. The tables of associations
+//! are in the order of associations; one association's rows are in the order they
+//! were made in, which is that of time.
 
 mod association;
 mod capture;
@@ -14,9 +16,11 @@ mod column;
 mod delivery;
 mod flow;
 mod measurement;
+mod room;
 mod streamed;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Field;
@@ -26,6 +30,7 @@ pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use room::{Bounded, ROWS, Room};
 pub use streamed::{ChunkRow, Streamed};
 
 /// All tables of one pass that are kept; [`Streamed`] has the others.
@@ -51,6 +56,10 @@ pub struct Ledger {
     pub icmp: Vec<IcmpRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
+    /// Shared by the ledgers of a pass.
+    pub room: Arc<Room>,
+    comment_bytes: usize,
+    unlisted_comments: u64,
 }
 
 impl Ledger {

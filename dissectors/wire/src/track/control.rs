@@ -106,7 +106,7 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
         }
         _ => return Ok(()),
     };
-    ledger.control.push(ControlRow {
+    ledger.keep(ControlRow {
         association: at.association,
         sender: at.sender.name(),
         path: at.path,

@@ -6,33 +6,34 @@
 //! receiver does (RFC 9260 section 8.5), so neither a new address nor a NAT in
 //! between breaks an association apart. Addresses only help where the tag is
 //! not known yet: at INIT, and in captures that start in the middle.
+//!
+//! What is open and what is listed is bounded ([`Limits`]), so that a flood of
+//! INITs costs no more memory than its first ones; what is left out is counted.
 
 pub mod association;
 pub mod control;
 pub mod duplicate;
 pub mod flow;
+mod listing;
 mod moments;
+mod open;
 pub mod path;
 pub mod sender;
 pub mod signal;
 
-use std::collections::VecDeque;
-
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::address::Address;
 use crate::icmp::Quoted;
-use crate::ledger::Ledger;
+use crate::ledger::{AssociationRow, Ledger};
 use crate::packet::Packet;
 use crate::sctp::{Checksum, Chunk, CommonHeader, Verdict, chunk};
 use association::{Association, Outcome};
 use duplicate::Duplicates;
+pub use listing::{Census, Limits};
+use open::{Entry, Open};
 use path::Place;
 
-/// How long an ended association's tags stay known: late packets still find it (RFC 9260 section 8.5.1).
-const LINGER_NS: i64 = 60_000_000_000;
-/// Open associations with the same ports that an unknown tag is compared with.
-const CANDIDATES: usize = 64;
 /// Most tags that lead to one association: two, and those of INIT ACKs that were not taken up.
 const KEYS: usize = 64;
 
@@ -88,61 +89,68 @@ pub struct Key {
 
 #[derive(Clone, Copy)]
 struct Route {
-    association: usize,
+    /// Where the association is kept.
+    slot: usize,
     sender: End,
 }
 
 /// What the tracker says of a packet.
 pub enum Located {
+    /// Where the association is kept, for [`Tracker::chunk`], and what the packet is there.
     At(usize, Place),
-    /// A copy of an earlier frame: counted, and otherwise left out.
-    Copy(Option<(usize, End)>),
+    /// A copy of an earlier frame, of an association if it has one: counted, and otherwise left out.
+    Copy(Option<(u32, End)>),
     /// A packet with a wrong checksum, from a sender whose checksums are right: damaged on the
     /// way, and discarded by its receiver (RFC 9260 section 6.8). Counted, and otherwise left out.
-    Damaged(Option<(usize, End)>),
+    Damaged(Option<(u32, End)>),
     /// The association has too many paths for this packet to be placed.
     Nowhere,
 }
 
 pub struct Tracker {
+    /// What has closed; an open association has a ledger of its own.
     pub ledger: Ledger,
-    associations: Vec<Option<Box<Association>>>,
+    open: Open,
     routes: HashMap<Key, Route>,
-    by_ports: HashMap<(u16, u16), VecDeque<usize>>,
-    ended: VecDeque<(i64, usize)>,
     duplicates: Duplicates,
-    /// Sources and destinations that have shown a right checksum. Without that, a wrong one may
-    /// only mean that the capture was taken before the network card filled it in.
-    proven: HashSet<(Address, Address)>,
+    /// Sources and destinations that have shown a right checksum, and on how many ways of open
+    /// associations. Without that, a wrong one may only mean that the capture was taken before
+    /// the network card filled it in.
+    proven: HashMap<(Address, Address), u32>,
     bin_ns: i64,
+    limits: Limits,
+    census: Census,
+    packets: u64,
 }
 
 impl Tracker {
-    pub fn new(bin_ns: i64) -> Self {
+    pub fn new(bin_ns: i64, limits: Limits) -> Self {
         Tracker {
-            ledger: Ledger::default(),
-            associations: Vec::new(),
+            ledger: Ledger::with_room(limits.rows),
+            open: Open::default(),
             routes: HashMap::new(),
-            by_ports: HashMap::new(),
-            ended: VecDeque::new(),
             duplicates: Duplicates::default(),
-            proven: HashSet::new(),
+            proven: HashMap::new(),
             bin_ns,
+            limits,
+            census: Census::default(),
+            packets: 0,
         }
     }
 
     /// Finds or opens the packet's association and counts the packet there.
     pub fn packet(&mut self, seen: &Seen<'_>, first: Option<&Chunk<'_>>) -> Located {
-        self.forget_ended(seen.moment.time_ns);
+        self.packets += 1;
+        while let Some(slot) = self.open.lingered(seen.moment.time_ns) {
+            self.close(slot);
+        }
         if self.duplicates.is_copy(seen.packet, seen.verdict.crc32c, seen.moment.time_ns) {
             let route = self.known(seen, first);
-            if let Some(route) = route {
-                self.ledger.associations[route.association].duplicate_frames += 1;
-            }
-            return Located::Copy(route.map(|route| (route.association, route.sender)));
+            return Located::Copy(self.left_out(route, |row| row.duplicate_frames += 1));
         }
         let ends = (seen.packet.source, seen.packet.destination);
-        if matches!(seen.verdict.checksum, Checksum::Bad { .. }) && self.proven.contains(&ends) {
+        if matches!(seen.verdict.checksum, Checksum::Bad { .. }) && self.proven.contains_key(&ends)
+        {
             return self.damaged(seen, first);
         }
         let route = match first {
@@ -150,55 +158,67 @@ impl Tracker {
             _ => self.known(seen, first).unwrap_or_else(|| self.adopt(seen, first)),
         };
         self.settle_tags(seen, first, route);
-        let Some(association) = self.associations[route.association].as_mut() else {
+        let Some(entry) = self.open.get_mut(route.slot) else {
             return Located::Nowhere; // routes to forgotten associations are removed with them
         };
-        let place = association.packet(route.sender, seen, first, &mut self.ledger);
+        entry.touched = self.packets;
+        entry.heard[route.sender as usize] = true;
+        let Entry { association, ledger, .. } = entry;
+        let place = association.packet(route.sender, seen, first, ledger);
         if seen.verdict.checksum == Checksum::Valid
             && let Some(place) = &place
             && association.prove(place)
         {
-            self.proven.insert(ends);
+            *self.proven.entry(ends).or_insert(0) += 1;
         }
-        self.count(seen, route);
+        count(seen, route.sender, association.row(ledger));
         match place {
-            Some(place) => Located::At(route.association, place),
+            Some(place) => Located::At(route.slot, place),
             None => Located::Nowhere,
         }
+    }
+
+    /// Counts a packet that takes no part in its association.
+    fn left_out(
+        &mut self,
+        route: Option<Route>,
+        count: impl FnOnce(&mut AssociationRow),
+    ) -> Option<(u32, End)> {
+        let route = route?;
+        let Entry { association, ledger, .. } = self.open.get_mut(route.slot)?;
+        count(association.row(ledger));
+        Some((association.number, route.sender))
     }
 
     /// Counts a damaged packet where its tag, or else its addresses, may still say it belongs.
     fn damaged(&mut self, seen: &Seen<'_>, first: Option<&Chunk<'_>>) -> Located {
         let by_address = || {
-            self.open_with_ports(seen).into_iter().find_map(|(index, association)| {
-                let sender = sender_by_address(association, seen)?;
-                Some(Route { association: index, sender })
+            self.open_with_ports(seen).find_map(|(slot, entry)| {
+                let sender = sender_by_address(&entry.association, seen)?;
+                Some(Route { slot, sender })
             })
         };
         let route = self.known(seen, first).or_else(by_address);
-        if let Some(route) = route {
-            self.ledger.associations[route.association].damaged_packets += 1;
-        }
-        Located::Damaged(route.map(|route| (route.association, route.sender)))
+        Located::Damaged(self.left_out(route, |row| row.damaged_packets += 1))
     }
 
     /// One chunk of a packet placed by [`Tracker::packet`].
     pub fn chunk(
         &mut self,
-        association: usize,
+        slot: usize,
         place: &Place,
         seen: &Seen<'_>,
         chunk: &Chunk<'_>,
     ) -> Outcome {
-        let Some(state) = self.associations[association].as_mut() else {
+        let Some(Entry { association, ledger, .. }) = self.open.get_mut(slot) else {
             return Outcome::default();
         };
-        let outcome = state.chunk(chunk, place, seen, &mut self.ledger);
+        let outcome = association.chunk(chunk, place, seen, ledger);
         if outcome.ended {
-            self.ended.push_back((seen.moment.time_ns, association));
+            self.open.ended(slot, seen.moment.time_ns);
         }
         if chunk.kind == chunk::COOKIE_ACK {
-            self.end_restarted(association);
+            self.end_restarted(slot);
         }
         outcome
     }
@@ -208,33 +228,7 @@ impl Tracker {
         let (source_port, destination_port) = quoted.ports?;
         let tag = quoted.verification_tag?;
         let route = self.routes.get(&Key { tag, source_port, destination_port })?;
-        u32::try_from(route.association).ok().map(|association| (association, route.sender))
-    }
-
-    pub fn finish(mut self) -> Ledger {
-        for association in self.associations.iter().flatten() {
-            association.finish(&mut self.ledger);
-        }
-        self.ledger
-    }
-
-    fn count(&mut self, seen: &Seen<'_>, route: Route) {
-        let row = &mut self.ledger.associations[route.association];
-        match seen.verdict.checksum {
-            Checksum::Valid => {}
-            Checksum::ZeroOnWire => row.zero_checksums += 1,
-            Checksum::Adler32 => row.adler32_checksums += 1,
-            Checksum::Bad { .. } => row.bad_checksums += 1,
-            Checksum::NotCheckable => row.truncated_packets += 1,
-        }
-        if let Some((source, destination)) = seen.packet.udp {
-            let (a, b) = match route.sender {
-                End::A => (source, destination),
-                End::B => (destination, source),
-            };
-            row.a_udp_port = Some(a);
-            row.b_udp_port = Some(b);
-        }
+        Some((self.open.get(route.slot)?.association.number, route.sender))
     }
 
     /// The association that the packet's tag and ports name.
@@ -279,9 +273,9 @@ impl Tracker {
             return route;
         }
         let receiver = route.sender.other();
-        let reversed = self.associations[route.association].as_deref().is_some_and(|state| {
-            state.has_address(receiver, seen.packet.source)
-                && !state.has_address(route.sender, seen.packet.source)
+        let reversed = self.open.get(route.slot).is_some_and(|entry| {
+            entry.association.has_address(receiver, seen.packet.source)
+                && !entry.association.has_address(route.sender, seen.packet.source)
         });
         if reversed { Route { sender: receiver, ..route } } else { route }
     }
@@ -289,15 +283,14 @@ impl Tracker {
     /// INIT: a repetition, a collision with the peer's own INIT, or a new association.
     fn of_init(&mut self, seen: &Seen<'_>, first: &Chunk<'_>) -> Route {
         if let Some(route) = self.known(seen, Some(first))
-            && self.associations[route.association].as_ref().is_some_and(|a| !a.ended)
+            && self.open.get(route.slot).is_some_and(|entry| !entry.association.ended)
         {
             return route;
         }
-        let collided = self.open_with_ports(seen).into_iter().find_map(|(index, association)| {
-            let sender = sender_by_address(association, seen)?;
-            let row = &self.ledger.associations[index];
-            (sender == End::B && association.is_being_set_up() && row.b_tag.is_none())
-                .then_some(Route { association: index, sender })
+        let collided = self.open_with_ports(seen).find_map(|(slot, entry)| {
+            let sender = sender_by_address(&entry.association, seen)?;
+            let waits = entry.association.is_being_set_up() && entry.tag(End::B).is_none();
+            (sender == End::B && waits).then_some(Route { slot, sender })
         });
         collided.unwrap_or_else(|| self.open(seen))
     }
@@ -305,40 +298,34 @@ impl Tracker {
     /// A packet whose tag is not known: the other half of an association seen
     /// from its middle, or a new one.
     fn adopt(&mut self, seen: &Seen<'_>, first: Option<&Chunk<'_>>) -> Route {
-        let found = self.open_with_ports(seen).into_iter().find_map(|(index, association)| {
-            let row = &self.ledger.associations[index];
-            let tag_is_open = |sender: End| match sender {
-                End::A => row.b_tag.is_none(),
-                End::B => row.a_tag.is_none(),
-            };
-            let sender = sender_by_address(association, seen)
-                .or_else(|| sender_by_tsn(association, seen, first))?;
-            tag_is_open(sender).then_some(Route { association: index, sender })
+        let found = self.open_with_ports(seen).find_map(|(slot, entry)| {
+            let sender = sender_by_address(&entry.association, seen)
+                .or_else(|| sender_by_tsn(&entry.association, seen, first))?;
+            entry.tag(sender.other()).is_none().then_some(Route { slot, sender })
         });
         found.unwrap_or_else(|| self.open(seen))
     }
 
     /// Open associations between the packet's two ports, newest first.
-    fn open_with_ports(&self, seen: &Seen<'_>) -> Vec<(usize, &Association)> {
-        let ports = (seen.header.source_port, seen.header.destination_port);
-        let Some(indexes) = self.by_ports.get(&ordered(ports)) else { return Vec::new() };
-        indexes
-            .iter()
-            .rev()
-            .take(CANDIDATES)
-            .filter_map(|&index| Some((index, self.associations[index].as_deref()?)))
-            .filter(|(_, association)| !association.ended)
-            .collect()
+    fn open_with_ports(&self, seen: &Seen<'_>) -> impl Iterator<Item = (usize, &Entry)> {
+        let ports = [seen.header.source_port, seen.header.destination_port];
+        self.open.between(ports, u32::MAX).filter(|(_, entry)| !entry.association.ended)
     }
 
     fn open(&mut self, seen: &Seen<'_>) -> Route {
-        let index = self.associations.len();
+        while self.open.len() >= self.limits.open.max(1)
+            && let Some(slot) = self.open.idlest()
+        {
+            self.evict(slot);
+        }
+        // Beyond four thousand million associations the numbers say no more than "later".
+        let number = self.census.seen.min(u64::from(u32::MAX) - 1) as u32;
+        self.census.seen += 1;
         let ports = [seen.header.source_port, seen.header.destination_port];
-        let association =
-            Association::new(index as u32, ports, self.bin_ns, seen, &mut self.ledger);
-        self.associations.push(Some(Box::new(association)));
-        self.by_ports.entry(ordered((ports[0], ports[1]))).or_default().push_back(index);
-        Route { association: index, sender: End::A }
+        let mut ledger = self.ledger.beside();
+        let association = Association::new(number, ports, self.bin_ns, seen, &mut ledger);
+        let slot = self.open.insert(Entry::new(association, ledger, self.packets));
+        Route { slot, sender: End::A }
     }
 
     /// Learns tags: from INIT and INIT ACK the sender's own, from any other
@@ -350,7 +337,7 @@ impl Tracker {
             .and_then(|first| first.init().ok())
             .map(|init| init.tag);
         if let Some(tag) = own {
-            self.learn_tag(route.association, route.sender, tag);
+            self.learn_tag(route.slot, route.sender, tag);
         }
         let reflected = first.is_some_and(|first| {
             matches!(first.kind, chunk::ABORT | chunk::SHUTDOWN_COMPLETE) && first.flags & 1 != 0
@@ -358,21 +345,21 @@ impl Tracker {
         let carried = seen.header.verification_tag;
         let is_init = first.is_some_and(|first| first.kind == chunk::INIT);
         if !is_init && !reflected {
-            self.learn_tag(route.association, receiver, carried);
+            self.learn_tag(route.slot, receiver, carried);
         }
     }
 
-    fn learn_tag(&mut self, index: usize, end: End, tag: u32) {
-        let Some(association) = self.associations[index].as_deref_mut() else { return };
-        let row = &mut self.ledger.associations[index];
-        let slot = match end {
+    fn learn_tag(&mut self, slot: usize, end: End, tag: u32) {
+        let Some(Entry { association, ledger, .. }) = self.open.get_mut(slot) else { return };
+        let row = association.row(ledger);
+        let known = match end {
             End::A => &mut row.a_tag,
             End::B => &mut row.b_tag,
         };
-        if *slot == Some(tag) {
+        if *known == Some(tag) {
             return;
         }
-        *slot = Some(tag);
+        *known = Some(tag);
         let sender = end.other();
         let key = Key {
             tag,
@@ -385,60 +372,51 @@ impl Tracker {
             }
             association.keys.push(key);
         }
-        self.routes.insert(key, Route { association: index, sender });
+        self.routes.insert(key, Route { slot, sender });
     }
 
     /// A new association came up between ends that have an open one: that one was restarted.
     fn end_restarted(&mut self, new: usize) {
-        let Some(association) = self.associations[new].as_deref() else { return };
-        let ports = (association.ports[0], association.ports[1]);
-        let Some(indexes) = self.by_ports.get(&ordered(ports)) else { return };
-        let old = indexes.iter().rev().take(CANDIDATES).copied().find(|&old| {
-            old < new
-                && self.associations[old].as_deref().is_some_and(|old| {
-                    !old.ended && old.was_answered() && same_ends(old, association)
-                })
+        let Some(entry) = self.open.get(new) else { return };
+        let association = &entry.association;
+        let number = association.number;
+        let old = self.open.between(association.ports, number).find(|(_, old)| {
+            let old = &old.association;
+            !old.ended && old.was_answered() && same_ends(old, association)
         });
-        if let Some(old) = old {
-            // After SHUTDOWN ACK there is nothing to restart (RFC 9260 section 9.2): the end was lost.
-            if self.ledger.associations[old].end == "open" {
-                self.ledger.associations[old].end = "restart";
-                self.ledger.associations[new].restart_of = Some(old as u32);
-            }
-            if let Some(state) = self.associations[old].as_mut() {
-                state.ended = true;
-                self.ended.push_back((state.last_ns, old));
-            }
+        let Some((old, _)) = old else { return };
+        let Some(Entry { association, ledger, .. }) = self.open.get_mut(old) else { return };
+        let (number, last_ns) = (association.number, association.last_ns);
+        association.ended = true;
+        let row = association.row(ledger);
+        // After SHUTDOWN ACK there is nothing to restart (RFC 9260 section 9.2): the end was lost.
+        let restarted = row.end == "open";
+        if restarted {
+            row.end = "restart";
         }
-    }
-
-    /// Frees what has ended long enough ago, its routes included.
-    fn forget_ended(&mut self, now_ns: i64) {
-        while let Some(&(ended_ns, index)) = self.ended.front() {
-            if now_ns.saturating_sub(ended_ns) < LINGER_NS {
-                break;
-            }
-            self.ended.pop_front();
-            let Some(association) = self.associations[index].take() else { continue };
-            association.finish(&mut self.ledger);
-            for key in &association.keys {
-                if self.routes.get(key).is_some_and(|route| route.association == index) {
-                    self.routes.remove(key);
-                }
-            }
-            let ports = ordered((association.ports[0], association.ports[1]));
-            if let Some(indexes) = self.by_ports.get_mut(&ports)
-                && let Some(place) = indexes.iter().position(|&other| other == index)
-            {
-                // Associations end roughly in the order they began: this is near the front.
-                indexes.remove(place);
-            }
+        self.open.ended(old, last_ns);
+        if restarted && let Some(Entry { association, ledger, .. }) = self.open.get_mut(new) {
+            association.row(ledger).restart_of = Some(number);
         }
     }
 }
 
-fn ordered(ports: (u16, u16)) -> (u16, u16) {
-    (ports.0.min(ports.1), ports.0.max(ports.1))
+fn count(seen: &Seen<'_>, sender: End, row: &mut AssociationRow) {
+    match seen.verdict.checksum {
+        Checksum::Valid => {}
+        Checksum::ZeroOnWire => row.zero_checksums += 1,
+        Checksum::Adler32 => row.adler32_checksums += 1,
+        Checksum::Bad { .. } => row.bad_checksums += 1,
+        Checksum::NotCheckable => row.truncated_packets += 1,
+    }
+    if let Some((source, destination)) = seen.packet.udp {
+        let (a, b) = match sender {
+            End::A => (source, destination),
+            End::B => (destination, source),
+        };
+        row.a_udp_port = Some(a);
+        row.b_udp_port = Some(b);
+    }
 }
 
 /// Which end sent a packet, by ports and at least one known address.

@@ -52,6 +52,8 @@ pub struct Way {
     /// Has shown a right checksum.
     pub proven: bool,
     bin: Option<usize>,
+    /// The open bin where the table has no room for it: what it counts is not kept.
+    unlisted_bin: Option<Box<IntervalRow>>,
 }
 
 impl Way {
@@ -65,7 +67,7 @@ impl Way {
         if let Some(last) = self.last
             && at.moment.time_ns.saturating_sub(last.time_ns) >= SILENCE_NS
         {
-            ledger.silences.push(SilenceRow {
+            ledger.keep(SilenceRow {
                 association: at.association,
                 path: at.path,
                 sender: at.sender.name(),
@@ -86,7 +88,7 @@ impl Way {
     }
 
     /// The row of the time bin that `at` falls in, opened when it is new.
-    pub fn bin<'l>(&mut self, at: &Place, ledger: &'l mut Ledger) -> &'l mut IntervalRow {
+    pub fn bin<'l>(&'l mut self, at: &Place, ledger: &'l mut Ledger) -> &'l mut IntervalRow {
         let time_ns = at.moment.time_ns;
         if let Some(index) = self.bin
             // Nearly every call ends here, without a division.
@@ -95,28 +97,36 @@ impl Way {
             return &mut ledger.intervals[index];
         }
         let start_ns = time_ns.saturating_sub(time_ns.rem_euclid(at.bin_ns));
-        let open = self.bin.filter(|&index| {
-            let open_ns = ledger.intervals[index].start_ns;
-            // A packet that is a little late counts in the bin open at its arrival.
-            start_ns <= open_ns && open_ns.saturating_sub(start_ns) < CLOCK_STEP_NS
-        });
-        let index = open.unwrap_or_else(|| {
-            ledger.intervals.push(IntervalRow {
-                association: at.association,
-                path: at.path,
-                sender: at.sender.name(),
-                start_ns,
-                ..Default::default()
-            });
-            ledger.intervals.len() - 1
-        });
-        self.bin = Some(index);
-        &mut ledger.intervals[index]
+        let open_ns = match self.bin {
+            Some(index) => Some(ledger.intervals[index].start_ns),
+            None => self.unlisted_bin.as_ref().map(|row| row.start_ns),
+        };
+        // A packet that is a little late counts in the bin open at its arrival.
+        let is_open =
+            |open_ns: i64| start_ns <= open_ns && open_ns.saturating_sub(start_ns) < CLOCK_STEP_NS;
+        if !open_ns.is_some_and(is_open) {
+            self.bin = ledger.keep(interval(at, start_ns));
+            self.unlisted_bin = self.bin.is_none().then(|| Box::new(interval(at, start_ns)));
+        }
+        match self.bin {
+            Some(index) => &mut ledger.intervals[index],
+            None => self.unlisted_bin.get_or_insert_default(),
+        }
     }
 
     pub fn leave_flight(&mut self, bytes: u32) {
         self.flight_chunks = self.flight_chunks.saturating_sub(1);
         self.flight_bytes = self.flight_bytes.saturating_sub(u64::from(bytes));
+    }
+}
+
+fn interval(at: &Place, start_ns: i64) -> IntervalRow {
+    IntervalRow {
+        association: at.association,
+        path: at.path,
+        sender: at.sender.name(),
+        start_ns,
+        ..Default::default()
     }
 }
 

@@ -40,6 +40,14 @@ struct Sent {
     row: Option<usize>,
 }
 
+/// Where new DATA goes at present.
+#[derive(Clone, Copy)]
+struct Run {
+    path: u32,
+    /// None when the table has no room for it.
+    row: Option<usize>,
+}
+
 pub struct Sender {
     end: End,
     unwrap: Option<Unwrap>,
@@ -48,7 +56,7 @@ pub struct Sender {
     settled: usize,
     cumulative: Option<u64>,
     highest: Option<u64>,
-    run: Option<usize>,
+    run: Option<Run>,
     watched: Vec<(usize, u64)>,
     /// Last advance of the cumulative TSN.
     advanced: Option<Moment>,
@@ -216,7 +224,7 @@ impl Sender {
         }
     }
 
-    /// The run that a new chunk belongs to; opens one when the path changed.
+    /// The row of the run that a new chunk belongs to; a run begins when the path changes.
     fn run_of(
         &mut self,
         late: bool,
@@ -225,13 +233,13 @@ impl Sender {
         paths: &[Path],
         ledger: &mut Ledger,
     ) -> Option<usize> {
-        let current = self.run.filter(|&run| ledger.runs[run].path == at.path);
+        let current = self.run.filter(|run| run.path == at.path);
         // A TSN below the highest was overtaken, or its first transmission was lost before
         // the tap and this is a retransmission: no sign that new DATA moved.
         if late && current.is_none() && self.run.is_some() {
             return None;
         }
-        let run = current.unwrap_or_else(|| self.open_run(data, at, paths, ledger));
+        let run = current.unwrap_or_else(|| self.open_run(data, at, paths, ledger)).row?;
         let row = &mut ledger.runs[run];
         row.last_ns = at.moment.time_ns;
         row.last_frame = at.moment.frame;
@@ -249,7 +257,7 @@ impl Sender {
         at: &Place,
         paths: &[Path],
         ledger: &mut Ledger,
-    ) -> usize {
+    ) -> Run {
         let mut row = RunRow {
             association: at.association,
             sender: self.end.name(),
@@ -267,7 +275,7 @@ impl Sender {
             ..Default::default()
         };
         if let Some(previous) = self.run {
-            let ways = &paths[ledger.runs[previous].path as usize].ways;
+            let ways = &paths[previous.path as usize].ways;
             let heard = ways[self.end.other() as usize].last;
             let data = ways[self.end as usize].last_data;
             row.previous_heard_ns = heard.map(|m| m.time_ns);
@@ -275,14 +283,15 @@ impl Sender {
             row.previous_data_ns = data.map(|m| m.time_ns);
             row.previous_data_frame = data.map(|m| m.frame);
         }
-        let run = ledger.runs.len();
         // What must be acknowledged before the move has cost nothing more.
         let is_out = |highest: &u64| self.cumulative.is_none_or(|cumulative| *highest > cumulative);
         let target = self.highest.filter(is_out);
         row.outstanding_tsn = target.map(|tsn| tsn as u32);
-        ledger.runs.push(row);
-        if self.watched.len() < WATCHED_RUNS {
-            self.watched.push((run, target.unwrap_or(0)));
+        let run = Run { path: at.path, row: ledger.keep(row) };
+        if let Some(row) = run.row
+            && self.watched.len() < WATCHED_RUNS
+        {
+            self.watched.push((row, target.unwrap_or(0)));
         }
         self.run = Some(run);
         run

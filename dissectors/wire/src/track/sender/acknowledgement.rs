@@ -88,7 +88,7 @@ impl Sender {
         if let (Some(start), Some(before)) = (self.waiting, before)
             && at.moment.time_ns.saturating_sub(start.time_ns) >= STALL_NS
         {
-            ledger.stalls.push(StallRow {
+            ledger.keep(StallRow {
                 association: at.association,
                 sender: self.end.name(),
                 start_ns: start.time_ns,
