@@ -57,7 +57,7 @@ impl Association {
         seen: &Seen<'_>,
         ledger: &mut Ledger,
     ) -> Self {
-        ledger.associations.push(AssociationRow {
+        ledger.associations = vec![AssociationRow {
             association: number,
             a_port: ports[0],
             b_port: ports[1],
@@ -67,7 +67,7 @@ impl Association {
             end_frame: seen.moment.frame,
             end: "open",
             ..Default::default()
-        });
+        }];
         Association {
             number,
             ports,
@@ -179,6 +179,10 @@ impl Association {
         }
         self.learn(End::A, a, "packet", seen.moment, ledger);
         self.learn(End::B, b, "packet", seen.moment, ledger);
+        if !ledger.remember(size_of::<Path>()) {
+            ledger.refuse::<PathRow>();
+            return None;
+        }
         let row = ledger.keep(PathRow {
             association: self.number,
             path: self.paths.len() as u32,
@@ -432,9 +436,8 @@ impl Association {
         for (number, path) in self.paths.iter().enumerate() {
             for sender in End::BOTH {
                 let way = &path.ways[sender as usize];
-                let row = |rtt: &super::path::Rtt, kind| {
-                    rtt.row(self.number, number as u32, sender, kind)
-                };
+                let row =
+                    |rtt: &super::rtt::Rtt, kind| rtt.row(self.number, number as u32, sender, kind);
                 let rows = [row(&way.sack_rtt, "sack"), row(&way.heartbeat_rtt, "heartbeat")];
                 for row in rows.into_iter().flatten() {
                     ledger.keep(row);

@@ -2,10 +2,10 @@
 
 use super::Tracker;
 use super::open::Entry;
-use crate::ledger::{Ledger, ROWS};
+use crate::ledger::{AssociationRow, Ledger, ROOM_BYTES};
 
-/// Associations with fewer packets give way first: INIT and its eight retransmissions (RFC 9260
-/// section 16) are nine packets. They are what floods and scans consist of.
+/// Associations with fewer packets may be slight: INIT and its eight retransmissions (RFC 9260
+/// section 16) are nine packets.
 const SLIGHT_PACKETS: u64 = 10;
 
 /// What the associations of one capture may cost.
@@ -13,16 +13,18 @@ const SLIGHT_PACKETS: u64 = 10;
 pub struct Limits {
     /// Associations open at a time, at least 1.
     pub open: usize,
-    /// Most rows of the associations table. Slight associations get up to three quarters of them,
-    /// and those of which only one end was seen sending up to half.
+    /// Most associations listed.
     pub listed: usize,
-    /// Most rows of each other table; of those that DATA fills four times as many.
-    pub rows: usize,
+    /// Of them, most slight ones: of a few packets, and either only one end was seen sending or
+    /// INIT was never followed by COOKIE ACK. Floods and scans consist of them.
+    pub slight: usize,
+    /// Most bytes of their rows, and of what they remember beyond a few paths and chunks.
+    pub room_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { open: 1 << 16, listed: 1 << 17, rows: ROWS }
+        Limits { open: 1 << 16, listed: 1 << 16, slight: 1 << 12, room_bytes: ROOM_BYTES }
     }
 }
 
@@ -34,7 +36,7 @@ pub struct Census {
     /// Associations forgotten to make room for others before the capture ended: a later packet of
     /// theirs began a new one.
     pub evicted: u64,
-    /// Associations without rows, the table being full of others.
+    /// Associations without rows, others having been listed before them.
     pub unlisted: u64,
 }
 
@@ -84,22 +86,16 @@ impl Tracker {
         let answered = entry.was_answered();
         let Entry { association, mut ledger, .. } = entry;
         association.finish(&mut ledger);
-        let all = self.limits.listed;
-        let packets = association.row(&mut ledger).packets;
-        let most = if ledger.paths.is_empty() || ledger.addresses.is_empty() {
-            0 // their tables are full: nothing could be said of it
-        } else if packets >= SLIGHT_PACKETS {
-            all
-        } else if answered {
-            all - all / 4
-        } else {
-            all / 2
-        };
-        if self.ledger.associations.len() < most {
-            self.ledger.absorb(ledger);
-        } else {
+        let slight = is_slight(association.row(&mut ledger), answered);
+        let full = self.ledger.associations.len() >= self.limits.listed
+            || (slight && self.slight >= self.limits.slight);
+        // Where there was no room for a path or an address there is nothing to be said.
+        if full || ledger.paths.is_empty() || ledger.addresses.is_empty() {
             self.census.unlisted += 1;
             self.ledger.drop_unlisted(ledger);
+        } else {
+            self.slight += usize::from(slight);
+            self.ledger.absorb(ledger);
         }
     }
 
@@ -115,4 +111,9 @@ impl Tracker {
             row.association.take_if(unlisted);
         }
     }
+}
+
+fn is_slight(row: &AssociationRow, answered: bool) -> bool {
+    let was_set_up = row.init_ns.is_none() || row.established_ns.is_some();
+    row.packets < SLIGHT_PACKETS && !(answered && was_set_up)
 }

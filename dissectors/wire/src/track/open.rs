@@ -102,6 +102,12 @@ impl Open {
         found.into_iter().map(|(_, slot)| slot).collect()
     }
 
+    /// Entries in each index.
+    #[cfg(test)]
+    pub fn indexed(&self) -> [usize; 3] {
+        [self.by_ports.len(), self.leaving.len(), self.ended.len()]
+    }
+
     pub fn insert(&mut self, entry: Entry) -> usize {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);

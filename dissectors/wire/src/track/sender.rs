@@ -16,6 +16,8 @@ use crate::sctp::tsn::Unwrap;
 const HISTORY: usize = 512;
 /// Most chunks remembered per sender; beyond it the oldest is forgotten.
 const REMEMBERED: usize = 1 << 16;
+/// Chunks that every sender may remember; for more it takes room.
+const FIRST_CHUNKS: usize = 4;
 /// Moves whose recovery is watched at a time. Concurrent multipath transfer makes one a packet.
 const WATCHED_RUNS: usize = 1024;
 
@@ -64,6 +66,8 @@ pub struct Sender {
     waiting: Option<Moment>,
     /// Newest acknowledged chunk per path in the SACK at hand; kept to be reused.
     freshest: Vec<(u32, i64)>,
+    /// Chunks that `sent` may hold.
+    most: usize,
     /// An outstanding chunk was forgotten because too many were.
     has_forgotten: bool,
 }
@@ -82,6 +86,7 @@ impl Sender {
             advanced: None,
             waiting: None,
             freshest: Vec::new(),
+            most: FIRST_CHUNKS,
             has_forgotten: false,
         }
     }
@@ -213,7 +218,8 @@ impl Sender {
             row: None,
         };
         self.sent.insert(index, sent);
-        if self.sent.len() > REMEMBERED
+        if self.sent.len() > self.most
+            && !self.may_remember_more(ledger)
             && let Some(oldest) = self.sent.pop_front()
         {
             self.settled = self.settled.saturating_sub(1);
@@ -222,6 +228,16 @@ impl Sender {
                 paths[oldest.last_path as usize].ways[self.end as usize].leave_flight(oldest.bytes);
             }
         }
+    }
+
+    /// Asks for room for as many chunks again.
+    fn may_remember_more(&mut self, ledger: &mut Ledger) -> bool {
+        let granted =
+            self.most < REMEMBERED && ledger.remember(self.most.saturating_mul(size_of::<Sent>()));
+        if granted {
+            self.most *= 2;
+        }
+        granted
     }
 
     /// The row of the run that a new chunk belongs to; a run begins when the path changes.

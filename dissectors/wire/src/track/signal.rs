@@ -57,7 +57,7 @@ impl Heartbeats {
         let way = &mut paths[row.path as usize].ways[asker as usize];
         way.consecutive_timeouts = 0;
         if let Ok(rtt_ns) = u64::try_from(rtt_ns) {
-            way.heartbeat_rtt.sample(rtt_ns);
+            way.heartbeat_rtt.sample(rtt_ns, ledger);
         }
     }
 }

@@ -171,7 +171,7 @@ fn tags_of_an_association_are_bounded() {
         scene.play(&format!("{tag}  a1 <- b1  INIT-ACK tag={tag}"));
     }
     assert_eq!(scene.tracker.open.len(), 1);
-    assert_eq!(scene.tracker.routes.len(), super::super::KEYS);
+    assert_eq!(scene.tracker.routes.len(), super::super::route::KEYS);
 }
 
 /// There was nothing to restart: the first attempt never came up.

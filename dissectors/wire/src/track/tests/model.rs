@@ -203,25 +203,25 @@ proptest! {
                 }
             }
         }
-        let ledger = scene.finish();
+        let mut ledger = scene.finish();
         let total = |count: fn(&crate::ledger::IntervalRow) -> u64| ledger.intervals.iter().map(count).sum::<u64>();
         prop_assert!(total(|bin| bin.acked_bytes) <= total(|bin| bin.new_bytes));
         prop_assert_eq!(
             total(|bin| bin.data_chunks),
             total(|bin| bin.new_chunks) + total(|bin| bin.retransmitted_chunks)
         );
-        prop_assert!(ledger.batches().iter().all(|(_, batch)| batch.num_columns() > 0));
+        prop_assert!(ledger.take_batches().iter().all(|(_, batch)| batch.num_columns() > 0));
     }
 }
 
-fn hostile_kinds() -> impl Strategy<Value = u8> {
+pub(super) fn hostile_kinds() -> impl Strategy<Value = u8> {
     prop::sample::select(vec![
         0_u8, 0, 0, 3, 3, 1, 2, 4, 5, 6, 7, 8, 10, 11, 14, 16, 64, 128, 192, 193, 194,
     ])
 }
 
 /// Words that are small, huge or near the wrap, where TSNs, tags and lengths stand.
-fn hostile_values() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn hostile_values() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         3 => 0..20_u32,
         1 => any::<u32>(),
