@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .asconf import exchanges, handoff_regions
 from .context import ENDS, contexts
@@ -18,7 +18,7 @@ from .timers import infer_timers
 from .vantage import captured_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..dissectors.ledger import Ledger
     from .context import Context
@@ -105,6 +105,23 @@ def _endpoint(context: Context, end: End) -> Endpoint:
     )
 
 
+def _limits(facts: dict[str, Any]) -> Iterator[str]:
+    """Say what was left out to keep memory bounded."""
+    census = facts["associations"]
+    if census["evicted"]:
+        yield (
+            f"{census['evicted']} of {census['seen']} associations were forgotten to make room for"
+            " others before the capture ended: a later packet of theirs began a new one"
+        )
+    if census["unlisted"]:
+        yield (
+            f"{census['unlisted']} of {census['seen']} associations are not listed, most of a few"
+            " packets: a flood or a scan"
+        )
+    for table, rows in facts["unlisted"].items():
+        yield f"{rows} rows of table `{table}` were not kept: it is full"
+
+
 def _capture_warnings(ledger: Ledger) -> list[str]:
     """Say what limits every number from this capture."""
     facts = ledger.capture
@@ -130,6 +147,7 @@ def _capture_warnings(ledger: Ledger) -> list[str]:
         warnings.append(f"{facts['dropped_fragments']} IP fragments were given up unreassembled")
     for kind, count in facts["problems"].items():
         warnings.append(f"{count} problems: {kind} (table `problems` lists them)")
+    warnings += _limits(facts)
     if not facts["sctp_packets"]:
         warnings.append("no SCTP packet in this capture")
     return warnings

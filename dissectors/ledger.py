@@ -66,6 +66,9 @@ class ReadOptions:
         `FLOW_TABLES`. Without it these packets are skipped as "not SCTP".
     flow_capacity
         Flows remembered at a time; None for 65,536. The one idle longest makes room for a new one.
+    association_capacity
+        SCTP associations remembered at a time; None for 65,536. The one idle longest makes room
+        for a new one: first of those that ended or of which only one end was seen sending.
     """
 
     bin_ns: int = 100_000_000
@@ -74,6 +77,7 @@ class ReadOptions:
     filter: str | None = None
     flows: bool = False
     flow_capacity: int | None = None
+    association_capacity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,8 @@ class Ledger:
         The capture, as it was named; of several files the first, and how many more.
     capture
         Facts of the capture: files with their first frame numbers, format, frames read, dissected,
-        partial and skipped by reason, interfaces, order, problems by kind, flows seen, evicted and
-        unlisted, damage.
+        partial and skipped by reason, interfaces, order, problems by kind, associations and flows
+        seen, evicted and unlisted, rows that full tables did not take, damage.
     tables
         Arrow tables by name.
     options
@@ -162,6 +166,7 @@ def _open(source: Source, options: ReadOptions, *, stream: str | None = None) ->
         stream=stream,
         flows=options.flows,
         flow_capacity=options.flow_capacity,
+        association_capacity=options.association_capacity,
     )
 
 

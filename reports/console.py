@@ -45,6 +45,13 @@ INSTANT_WORDS = {
 }
 """The instants worth a line."""
 
+NO_ENDS = {
+    "open": "still open",
+    "no-answer": "never answered",
+    "idle": "no longer followed, to make room for others",
+}
+"""How associations are left that nothing ended."""
+
 METRIC_WORDS = {
     "link_failure_recovery_s": "from failure to new path",
     "failure_detection_s": "of which detection",
@@ -98,12 +105,9 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
         if association.established.ns is not None
         else "setup not in the capture"
     )
+    how = association.how_it_ended
     head.append(
-        f"\n{lasted_s:.3f} s, {setup}, ended by {association.how_it_ended}"
-        if association.how_it_ended not in ("open", "no-answer")
-        else f"\n{lasted_s:.3f} s, {setup}, "
-        + ("never answered" if association.how_it_ended == "no-answer" else "still open"),
-        style="not bold",
+        f"\n{lasted_s:.3f} s, {setup}, {NO_ENDS.get(how, f'ended by {how}')}", style="not bold"
     )
     place = association.captured_at
     if place != "unknown":

@@ -53,6 +53,14 @@ def _facts(ledger: Ledger) -> list[tuple[str, str]]:
     ]
     if facts["dropped_by_capture"] is not None:
         rows.append(("dropped by the capture", str(facts["dropped_by_capture"])))
+    census = facts["associations"]
+    rows.append(("associations", str(census["seen"])))
+    rows += [
+        (f"  {fate}", str(census[name]))
+        for name, fate in (("evicted", "forgotten to make room"), ("unlisted", "not listed"))
+        if census[name]
+    ]
+    rows += [(f"rows not kept: {table}", str(count)) for table, count in facts["unlisted"].items()]
     rows += [(f"problems: {kind}", str(count)) for kind, count in facts["problems"].items()]
     rows += [("comment", comment) for comment in facts["comments"]]
     if facts["damage"] is not None:

@@ -13,6 +13,7 @@ use pathscope_wire::container::{Facts, Options as CaptureOptions};
 use pathscope_wire::ledger::{Ledger, Streamed};
 use pathscope_wire::pass::{Options, Pass as WirePass, Summary};
 use pathscope_wire::track::flow::Census;
+use pathscope_wire::track::{self, Limits};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -38,7 +39,7 @@ impl Pass {
 impl Pass {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -49,6 +50,7 @@ impl Pass {
         stream: Option<&str>,
         flows: bool,
         flow_capacity: Option<usize>,
+        association_capacity: Option<usize>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
             return Err(PyValueError::new_err("bin_ns must be positive"));
@@ -68,6 +70,10 @@ impl Pass {
             stream,
             flows,
             flow_capacity: flow_capacity.unwrap_or(defaults.flow_capacity),
+            limits: Limits {
+                open: association_capacity.unwrap_or(defaults.limits.open),
+                ..defaults.limits
+            },
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
         let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
@@ -102,8 +108,8 @@ impl Pass {
             .take()
             .ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
         let (capture, summary, batches) = py.detach(|| {
-            let (capture, summary) = pass.finish();
-            let batches = summary.ledger.batches();
+            let (capture, mut summary) = pass.finish();
+            let batches = summary.ledger.take_batches();
             (capture.facts(), summary, batches)
         });
         let tables = PyDict::new(py);
@@ -173,11 +179,22 @@ fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<B
     facts.set_item("clock_steps", order.clock_steps)?;
     facts.set_item("problems", &summary.problems)?;
     facts.set_item("dropped_fragments", summary.dropped_fragments)?;
+    facts.set_item("associations", association_facts(py, &summary.associations)?)?;
     if let Some(census) = &summary.flows {
         facts.set_item("flows", flow_facts(py, census)?)?;
     }
+    facts.set_item("unlisted", summary.ledger.unlisted())?;
     let damage: Vec<String> = summary.damage.iter().map(ToString::to_string).collect();
     facts.set_item("damage", (!damage.is_empty()).then(|| damage.join("; ")))?;
+    Ok(facts)
+}
+
+/// What became of the associations, their table being bounded.
+fn association_facts<'py>(py: Python<'py>, census: &track::Census) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("seen", census.seen)?;
+    facts.set_item("evicted", census.evicted)?;
+    facts.set_item("unlisted", census.unlisted)?;
     Ok(facts)
 }
 
@@ -197,7 +214,7 @@ fn flow_facts<'py>(py: Python<'py>, census: &Census) -> PyResult<Bound<'py, PyDi
 #[pyfunction]
 fn schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let schemas = PyDict::new(py);
-    for (name, batch) in Ledger::default().batches() {
+    for (name, batch) in Ledger::default().take_batches() {
         schemas.set_item(name, PySchema::new(batch.schema()).into_pyobject(py)?)?;
     }
     Ok(schemas)

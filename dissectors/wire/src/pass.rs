@@ -13,7 +13,7 @@ use crate::problem::{Kind, Layer, Problem};
 use crate::rows::chunk_row;
 use crate::sctp::{self, verify};
 use crate::track::flow::{Census, FLOWS, Flows};
-use crate::track::{Located, Moment, Seen, Tracker};
+use crate::track::{self, Limits, Located, Moment, Seen, Tracker};
 use flow::{icmp, sight, tcp, udp};
 
 mod flow;
@@ -34,6 +34,8 @@ pub struct Options {
     pub flows: bool,
     /// Flows remembered at a time.
     pub flow_capacity: usize,
+    /// What associations may cost.
+    pub limits: Limits,
 }
 
 impl Default for Options {
@@ -46,6 +48,7 @@ impl Default for Options {
             stream: None,
             flows: false,
             flow_capacity: FLOWS,
+            limits: Limits::default(),
         }
     }
 }
@@ -91,6 +94,8 @@ pub struct Summary {
     pub sctp_packets: u64,
     pub first_ns: Option<i64>,
     pub last_ns: Option<i64>,
+    /// Associations seen, forgotten and not listed.
+    pub associations: track::Census,
     /// Flows seen, forgotten and not listed; None where they were not followed.
     pub flows: Option<Census>,
     /// Problems by layer and kind; complete, while the table is bounded.
@@ -116,7 +121,7 @@ impl Pass {
                     udp_ports: options.udp_ports,
                     flows: options.flows,
                 }),
-                tracker: Tracker::new(options.bin_ns),
+                tracker: Tracker::new(options.bin_ns, options.limits),
                 flows: Flows::new(options.bin_ns, options.flow_capacity),
                 with_flows: options.flows,
                 frames: Frames::default(),
@@ -174,10 +179,12 @@ impl Pass {
     pub fn finish(self) -> (CaptureSet, Summary) {
         let mut work = self.work;
         let flows = work.flows.finish(&mut work.tracker.ledger);
+        let (ledger, associations) = work.tracker.finish();
         let summary = Summary {
             flows: work.with_flows.then_some(flows),
             dropped_fragments: work.decoder.dropped_fragments(),
-            ledger: work.tracker.finish(),
+            associations,
+            ledger,
             frames: work.frames,
             sctp_packets: work.sctp_packets,
             first_ns: work.first_ns,
@@ -217,7 +224,7 @@ impl Work {
     fn record(&mut self, record: &Record<'_>) {
         self.note(record);
         for comment in &record.comments {
-            self.tracker.ledger.comments.push(CommentRow {
+            self.tracker.ledger.keep_comment(CommentRow {
                 frame: record.frame,
                 time_ns: record.time_ns,
                 interface: record.interface_name.map(str::to_string),
@@ -329,8 +336,8 @@ impl Reader<'_> {
                 }
             };
             let mut transmission = None;
-            if let Located::At(association, place) = &located {
-                let outcome = self.tracker.chunk(*association, place, &seen, &chunk);
+            if let Located::At(slot, place) = &located {
+                let outcome = self.tracker.chunk(*slot, place, &seen, &chunk);
                 transmission = outcome.transmission;
                 if let Some(problem) = outcome.problem {
                     self.problem(&problem, packet);

@@ -14,12 +14,10 @@ pub fn chunk_row(
     transmission: Option<u32>,
 ) -> ChunkRow {
     let (association, sender, path) = match located {
-        Located::At(association, place) => {
-            (Some(*association as u32), Some(place.sender), Some(place.path))
-        }
+        Located::At(_, place) => (Some(place.association), Some(place.sender), Some(place.path)),
         Located::Copy(Some((association, sender)))
         | Located::Damaged(Some((association, sender))) => {
-            (Some(*association as u32), Some(*sender), None)
+            (Some(*association), Some(*sender), None)
         }
         Located::Copy(None) | Located::Damaged(None) | Located::Nowhere => (None, None, None),
     };

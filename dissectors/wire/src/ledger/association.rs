@@ -13,7 +13,7 @@ use crate::address::Address;
 tables! {
     /// One SCTP association (RFC 9260). A restart begins a new row.
     associations: AssociationRow {
-        /// Number of the association, from 0 in order of first sight.
+        /// Number of the association, from 0 in order of first sight; associations that are not listed have numbers too.
         association: u32,
         /// SCTP port of end a.
         a_port: u16,
@@ -39,7 +39,7 @@ tables! {
         established_ns: Option<i64>,
         /// First COOKIE ACK.
         established_frame: Option<u64>,
-        /// How it ended: shutdown, abort, restart, no-answer (INIT never answered), or open (the capture ended first).
+        /// How it ended: shutdown, abort, restart, no-answer (INIT never answered), idle (forgotten to make room for others, being idle longest), or open (the capture ended first).
         end: &'static str,
         /// The association that this one restarted (RFC 9260 section 5.2.4), if any.
         restart_of: Option<u32>,

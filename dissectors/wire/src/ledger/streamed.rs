@@ -31,7 +31,7 @@ tables! {
         verification_tag: u32,
         /// Verdict on the checksum: valid, zero, adler32, bad, or unchecked (packet cut by the capture).
         checksum: &'static str,
-        /// Association number.
+        /// Association number; of one that is not listed no other table has rows.
         association: Option<u32>,
         /// Sender: a or b.
         sender: Option<&'static str>,

@@ -48,7 +48,8 @@ pub struct Association {
 }
 
 impl Association {
-    /// `ports` are those of a and b; the row's other facts follow as they are seen.
+    /// `ports` are those of a and b; the row's other facts follow as they are seen. `ledger` is
+    /// the association's own.
     pub fn new(
         number: u32,
         ports: [u16; 2],
@@ -56,7 +57,7 @@ impl Association {
         seen: &Seen<'_>,
         ledger: &mut Ledger,
     ) -> Self {
-        ledger.associations.push(AssociationRow {
+        ledger.associations = vec![AssociationRow {
             association: number,
             a_port: ports[0],
             b_port: ports[1],
@@ -66,7 +67,7 @@ impl Association {
             end_frame: seen.moment.frame,
             end: "open",
             ..Default::default()
-        });
+        }];
         Association {
             number,
             ports,
@@ -91,8 +92,17 @@ impl Association {
         !std::mem::replace(&mut way.proven, true)
     }
 
+    /// Source and destination of every way that has shown a right checksum.
+    pub fn proven(&self) -> impl Iterator<Item = (Address, Address)> + '_ {
+        self.paths.iter().flat_map(|path| {
+            let ends = [(path.a, path.b), (path.b, path.a)];
+            ends.into_iter().zip(&path.ways).filter_map(|(ends, way)| way.proven.then_some(ends))
+        })
+    }
+
+    /// The one row of its kind in an association's own ledger.
     pub fn row<'l>(&self, ledger: &'l mut Ledger) -> &'l mut AssociationRow {
-        &mut ledger.associations[self.number as usize]
+        &mut ledger.associations[0]
     }
 
     pub fn has_address(&self, end: End, address: Address) -> bool {
@@ -126,8 +136,7 @@ impl Association {
         {
             return;
         }
-        self.addresses[end as usize].push((address, ledger.addresses.len()));
-        ledger.addresses.push(AddressRow {
+        let row = ledger.keep(AddressRow {
             association: self.number,
             endpoint: end.name(),
             address,
@@ -137,6 +146,8 @@ impl Association {
             left_ns: None,
             left_frame: None,
         });
+        // An address without a row is no address: the ledger's numbers and the tracker's agree.
+        self.addresses[end as usize].extend(row.map(|row| (address, row)));
     }
 
     fn forget(&mut self, end: End, address: Address, at: Moment, ledger: &mut Ledger) {
@@ -168,7 +179,11 @@ impl Association {
         }
         self.learn(End::A, a, "packet", seen.moment, ledger);
         self.learn(End::B, b, "packet", seen.moment, ledger);
-        ledger.paths.push(PathRow {
+        if !ledger.remember(size_of::<Path>()) {
+            ledger.refuse::<PathRow>();
+            return None;
+        }
+        let row = ledger.keep(PathRow {
             association: self.number,
             path: self.paths.len() as u32,
             a_address: a,
@@ -178,8 +193,12 @@ impl Association {
             first_frame: seen.moment.frame,
             last_ns: seen.moment.time_ns,
             last_frame: seen.moment.frame,
-        });
-        self.paths.push(Path::new(a, b, ledger.paths.len() - 1));
+        })?;
+        if self.paths.is_empty() {
+            // Most associations of a flood have one path; a vector begins with four.
+            self.paths.reserve_exact(1);
+        }
+        self.paths.push(Path::new(a, b, row));
         self.last_path = self.paths.len() - 1;
         Some(self.last_path)
     }
@@ -417,11 +436,12 @@ impl Association {
         for (number, path) in self.paths.iter().enumerate() {
             for sender in End::BOTH {
                 let way = &path.ways[sender as usize];
-                let row = |rtt: &super::path::Rtt, kind| {
-                    rtt.row(self.number, number as u32, sender, kind)
-                };
-                ledger.rtt.extend(row(&way.sack_rtt, "sack"));
-                ledger.rtt.extend(row(&way.heartbeat_rtt, "heartbeat"));
+                let row =
+                    |rtt: &super::rtt::Rtt, kind| rtt.row(self.number, number as u32, sender, kind);
+                let rows = [row(&way.sack_rtt, "sack"), row(&way.heartbeat_rtt, "heartbeat")];
+                for row in rows.into_iter().flatten() {
+                    ledger.keep(row);
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Rows for the chunks that steer an association, with what they say in words.
 
+use hashbrown::HashSet;
+
 use super::End;
 use super::path::Place;
 use crate::ledger::{AssociationRow, ControlRow, Ledger};
@@ -31,7 +33,7 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
     }
 }
 
-/// Announced extensions: chunk types of Supported Extensions (RFC 5061 section
+/// Announced extensions, each once: chunk types of Supported Extensions (RFC 5061 section
 /// 4.2.7), and parameters that are an announcement by themselves.
 fn extensions(init: &Init<'_>) -> String {
     let mut names: Vec<&'static str> = Vec::new();
@@ -50,7 +52,8 @@ fn extensions(init: &Init<'_>) -> String {
             _ => {}
         }
     }
-    names.dedup();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
     names.join(", ")
 }
 
@@ -106,7 +109,7 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
         }
         _ => return Ok(()),
     };
-    ledger.control.push(ControlRow {
+    ledger.keep(ControlRow {
         association: at.association,
         sender: at.sender.name(),
         path: at.path,

@@ -6,6 +6,7 @@ mod damage;
 mod data;
 mod duplicates;
 mod ends;
+mod floods;
 mod handshake;
 mod middle;
 mod model;

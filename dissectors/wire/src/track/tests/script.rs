@@ -10,7 +10,7 @@
 //! that its receiver announced last, and a fresh IPv4 identification; words after `/` override
 //! (`damaged`: the checksum is wrong).
 
-use super::super::{End, Moment, Seen, Tracker};
+use super::super::{End, Limits, Moment, Seen, Tracker};
 use crate::address::Address;
 use crate::ledger::Ledger;
 use crate::packet::Packet;
@@ -35,7 +35,7 @@ pub(super) fn play(ladder: &str) -> Ledger {
     let mut scene = Scene::new();
     scene.play(ladder);
     assert_eq!(scene.problems, [""; 0]);
-    scene.tracker.finish()
+    scene.finish()
 }
 
 /// As [`play`], after [`HANDSHAKE`]: the ladder's first packet is frame 5.
@@ -80,8 +80,12 @@ pub(super) struct Scene {
 
 impl Scene {
     pub fn new() -> Self {
+        Self::within(Limits::default())
+    }
+
+    pub fn within(limits: Limits) -> Self {
         Scene {
-            tracker: Tracker::new(ms(100)),
+            tracker: Tracker::new(ms(100), limits),
             problems: Vec::new(),
             damaged: false,
             frame: 0,
@@ -174,21 +178,30 @@ impl Scene {
             verdict: verify(&bytes, &header, length),
         };
         let first = chunks.clone().next().and_then(Result::ok);
-        let Located::At(association, place) = self.tracker.packet(&seen, first.as_ref()) else {
+        let Located::At(slot, place) = self.tracker.packet(&seen, first.as_ref()) else {
             return Vec::new();
         };
         let mut transmissions = Vec::new();
         for chunk in chunks.flatten() {
-            let outcome = self.tracker.chunk(association, &place, &seen, &chunk);
+            let outcome = self.tracker.chunk(slot, &place, &seen, &chunk);
             transmissions.extend(outcome.transmission);
             self.problems.extend(outcome.problem.map(|problem| problem.what));
         }
         transmissions
     }
 
+    /// What the first association has written so far.
+    pub fn own(&self) -> &Ledger {
+        &self.tracker.open.get(0).unwrap().ledger
+    }
+
+    pub fn finish(self) -> Ledger {
+        self.tracker.finish().0
+    }
+
     /// User bytes that `end` has outstanding on a path of the first association.
     pub fn flight_bytes(&self, end: End, path: usize) -> u64 {
-        let association = self.tracker.associations[0].as_deref().unwrap();
+        let association = &self.tracker.open.get(0).unwrap().association;
         association.paths[path].ways[end as usize].flight_bytes
     }
 }
