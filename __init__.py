@@ -14,6 +14,7 @@
 from .api import Analysis, analyze, dissect, read
 from .dissectors._core import CaptureError, FilterError, __version__
 from .dissectors.ledger import Ledger, ReadOptions
+from .dissectors.selection import Window
 
 __all__ = [
     "Analysis",
@@ -21,6 +22,7 @@ __all__ = [
     "FilterError",
     "Ledger",
     "ReadOptions",
+    "Window",
     "__version__",
     "analyze",
     "dissect",

@@ -13,18 +13,22 @@ mod capture;
 mod column;
 mod delivery;
 mod flow;
+mod index;
 mod measurement;
 mod streamed;
 
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
-use arrow_schema::Field;
+use arrow_schema::{Field, SchemaRef};
 
 pub use association::{AddressRow, AsconfRow, AssociationRow, ControlRow, PathRow};
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
+pub use index::{
+    IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow,
+};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use streamed::{ChunkRow, Streamed};
 
@@ -79,6 +83,16 @@ impl Ledger {
             (ProblemRow::TABLE, ProblemRow::batch(&self.problems)),
         ]
     }
+}
+
+/// The tables of the offset index, by name.
+pub fn index_schemas() -> Vec<(&'static str, SchemaRef)> {
+    vec![
+        (IndexPacketRow::TABLE, IndexPacketRow::schema()),
+        (IndexBlockRow::TABLE, IndexBlockRow::schema()),
+        (IndexAssociationBlockRow::TABLE, IndexAssociationBlockRow::schema()),
+        (IndexDescriptionRow::TABLE, IndexDescriptionRow::schema()),
+    ]
 }
 
 fn sentence(lines: &[&str]) -> String {

@@ -9,7 +9,9 @@ use super::bytes::{Span, clamp, malformed};
 use super::fragment::{Key, Pool};
 use super::ip::{Fragment, Header, Ip, Upper};
 use super::tunnel::Tunnelled;
-use super::{Datagram, DecoderOptions, Found, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
+use super::{
+    Datagram, DecoderOptions, Found, Inner, Packet, Skip, Source, Stop, ip, link, tunnel, udp,
+};
 use crate::problem::Layer;
 use crate::sctp::COMMON_HEADER;
 
@@ -28,11 +30,21 @@ pub(super) struct Walk<'d> {
     tunnel: u64,
     /// Whether what is being read lies in a datagram put together.
     reassembled: bool,
+    /// The record that is read.
+    here: Source,
+    /// The records that what is being read was put together from.
+    sources: &'d mut Vec<Source>,
 }
 
 impl<'d> Walk<'d> {
-    pub fn new(options: &'d DecoderOptions, pool: &'d mut Pool, time_ns: i64) -> Self {
-        Walk { options, pool, time_ns, depth: 0, tunnel: 0, reassembled: false }
+    pub fn new(
+        options: &'d DecoderOptions,
+        pool: &'d mut Pool,
+        time_ns: i64,
+        here: Source,
+        sources: &'d mut Vec<Source>,
+    ) -> Self {
+        Walk { options, pool, time_ns, depth: 0, tunnel: 0, reassembled: false, here, sources }
     }
 
     /// `buffers` take the datagrams that are put together on the way.
@@ -103,7 +115,12 @@ impl<'d> Walk<'d> {
             tunnel: self.tunnel,
             protocol: header.id.map(|_| upper.protocol.0),
         };
-        let Some((protocol, whole)) = self.pool.add(key, fragment, upper, self.time_ns)? else {
+        if !self.reassembled {
+            self.sources.clear();
+            self.sources.push(self.here);
+        }
+        let added = self.pool.add(key, fragment, upper, self.time_ns, self.sources)?;
+        let Some((protocol, whole)) = added else {
             return Err(Stop::Skip(Skip::FragmentHeld));
         };
         let Some((buffer, buffers)) = buffers.split_first_mut() else {

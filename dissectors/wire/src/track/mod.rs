@@ -15,6 +15,7 @@ mod moments;
 pub mod path;
 pub mod sender;
 pub mod signal;
+pub mod standing;
 
 use std::collections::VecDeque;
 
@@ -56,6 +57,10 @@ impl End {
             End::A => "a",
             End::B => "b",
         }
+    }
+
+    pub fn of(name: &str) -> Option<End> {
+        End::BOTH.into_iter().find(|end| end.name() == name)
     }
 }
 
