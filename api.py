@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 from .analyzer.events import parse_events
 from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
+from .dissectors.frame import decode
 from .dissectors.ledger import Ledger, ReadOptions, Source
 from .dissectors.rows import rows
 from .dissectors.selection import Selection, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from os import PathLike
 
     import pyarrow as pa
 
     from .analyzer.model import Association, CaptureResult
+    from .dissectors.frame import Decoder, Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,39 @@ def dissect(
         When libpcap does not take the filter.
     """
     return rows(source, table, options, Selection(window, association))
+
+
+def explain(
+    capture: str | PathLike[str],
+    frame: int,
+    options: ReadOptions | None = None,
+    *,
+    decoder: Decoder = "auto",
+) -> Frame:
+    """Decode one frame, layer by layer, and say what the tracker knows of it.
+
+    Parameters
+    ----------
+    capture
+        A capture file; `-` for standard input, of which the tracker then knows nothing.
+    frame
+        Its number in the file, from 1.
+    options
+        How to read the capture.
+    decoder
+        `tshark` (by way of pyshark), `own`, or `auto`: tshark where both are installed and can
+        read the capture.
+
+    Raises
+    ------
+    ValueError
+        When there is no such frame.
+    CaptureError
+        When the file cannot be opened or is no capture.
+    TsharkError
+        When `tshark` is asked for, and is not there or cannot read the capture.
+    """
+    return decode(Path(capture), frame, options or ReadOptions(), decoder)
 
 
 def analyze(

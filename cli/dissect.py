@@ -11,18 +11,15 @@ import click
 from ..api import dissect
 from ..dissectors import ledger as ledgers
 from ..dissectors._core import CaptureError
-from ..dissectors.index import Index, UnfitIndexError, build
 from ..dissectors.selection import Window
 from .faults import DAMAGED_INPUT, refusals
+from .index import make_index, tell_of_index
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
-from .terminal import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
-
-    from ..dissectors.ledger import ReadOptions
 
 MOST_ASSOCIATIONS = (1 << 32) - 1
 
@@ -113,13 +110,19 @@ def dissect_command(
     chosen = next(known for known in FORMATS if known == form)
     if len(captures) > 1 and not merge:
         raise click.UsageError("the rows of several captures are told apart by nothing: --merge")
+    if len(captures) > 1 and with_index:
+        raise click.UsageError("--index takes one capture")
     if output is None and chosen == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet is not for a terminal: give --output, or redirect")
     schema = ledgers.schemas()[table]
     reading = read_options(expression, udp_ports, window_s, flows=flows)
+    options = ledgers.options_for(table, reading)
     damage: list[str] = []
     with refusals():
-        _see_to_index(captures, ledgers.options_for(table, reading), write=with_index)
+        if with_index:
+            make_index(captures[0], options)
+        elif len(captures) == 1:
+            tell_of_index(captures[0], options)
         batches = _up_to_damage(
             dissect(captures, table, reading, window=window, association=association), damage
         )
@@ -133,23 +136,6 @@ def dissect_command(
         click.echo(f"warning: the capture is damaged, the table goes up to there: {what}", err=True)
     if damage and strict:
         sys.exit(DAMAGED_INPUT)
-
-
-def _see_to_index(captures: tuple[Path, ...], options: ReadOptions, *, write: bool) -> None:
-    """Write the index if that was asked for; say of one that does not fit that it is not used."""
-    first, *more = captures
-    if write and (more or str(first) == ledgers.STANDARD_INPUT):
-        raise click.UsageError("--index takes one capture, and a file")
-    try:
-        found = None if more else Index.find(first, options)
-    except UnfitIndexError as unfit:
-        if not write:
-            click.echo(f"warning: {unfit}", err=True)
-        found = None
-    if write and found is None:
-        with progress(captures) as advance:
-            made = build(first, options, advance)
-        click.echo(f"wrote {made.folder}", err=True)
 
 
 def _up_to_damage(

@@ -9,6 +9,7 @@ __all__ = [
     "Pass",
     "__version__",
     "build_profile",
+    "explain",
     "index_schemas",
     "read_indexed",
     "schemas",
@@ -46,6 +47,14 @@ class Pass:
 
 def schemas() -> dict[str, Any]: ...
 def streamed_schemas() -> dict[str, Any]: ...
+def explain(
+    path: str | PathLike[str],
+    frame: int,
+    *,
+    udp_ports: list[int],
+    reorder_window_ns: int | None = None,
+    start: tuple[int, int, list[tuple[int, int, int]]] | None = None,
+) -> dict[str, Any]: ...
 def index_schemas() -> dict[str, Any]: ...
 def read_indexed(
     path: str | PathLike[str],

@@ -22,6 +22,15 @@ pub fn tables(py: Python<'_>, tables: Tables) -> PyResult<Bound<'_, PyDict>> {
     Ok(result)
 }
 
+/// Where to start reading; descriptions are section, offset and length.
+pub fn start(offset: u64, frame: u64, descriptions: Vec<(u32, u64, u32)>) -> Start {
+    let descriptions: Vec<_> = descriptions
+        .into_iter()
+        .map(|(section, offset, length)| Description { section, offset, length })
+        .collect();
+    Start::new(offset, frame, &descriptions)
+}
+
 /// The schemas of the offset index's tables.
 #[pyfunction]
 pub fn index_schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -46,11 +55,7 @@ pub fn read_indexed(
     packets: PyRecordBatch,
     udp_ports: Vec<u16>,
 ) -> PyResult<(PyRecordBatch, u64)> {
-    let descriptions: Vec<_> = descriptions
-        .into_iter()
-        .map(|(section, offset, length)| Description { section, offset, length })
-        .collect();
-    let start = Start::new(offset, frame, &descriptions);
+    let start = start(offset, frame, descriptions);
     let packets = packets.into_inner();
     let read = py
         .detach(|| {

@@ -3,6 +3,7 @@
 //! is said in `pathscope_wire::ledger`.
 
 mod error;
+mod explain;
 mod filter;
 mod index;
 
@@ -243,6 +244,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Pass>()?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(streamed_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(index::index_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(index::read_indexed, module)?)?;
     Ok(())

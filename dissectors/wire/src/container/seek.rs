@@ -56,8 +56,8 @@ impl Capture {
         let name = path.display().to_string();
         let reader =
             begin(path, start).map_err(|source| Error::Io { path: name.clone(), source })?;
-        let options = Options { reorder_window_ns: Some(0), prefetch: false };
-        let mut capture = Self::with_block_size(&name, Box::new(reader), &options, BLOCK_SIZE)?;
+        let options = Options { reorder_window_ns: Some(0), prefetch: Some(false) };
+        let mut capture = Self::with_block_size(&name, Box::new(reader), &options, Some(BLOCK_SIZE))?;
         capture.frames = start.frame.saturating_sub(1);
         Ok(capture)
     }

@@ -9,12 +9,15 @@ pub(crate) mod bytes;
 mod fragment;
 mod ip;
 mod link;
+pub mod trace;
 mod tunnel;
 mod udp;
 mod walk;
 
 use self::bytes::Span;
 use self::fragment::Pool;
+use self::trace::{Passed, Step};
+pub(crate) use self::tunnel::{GENEVE_PORT, GTP_PORT, VXLAN_PORT};
 use self::walk::Walk;
 use crate::address::Address;
 use crate::problem::Problem;
@@ -162,6 +165,14 @@ enum Inner<'a> {
     Ethernet(Span<'a>),
 }
 
+impl Inner<'_> {
+    fn offset(&self) -> usize {
+        match self {
+            Inner::Ip(span) | Inner::Ethernet(span) => span.offset,
+        }
+    }
+}
+
 /// What ends the way up before a transport protocol is reached.
 enum Stop {
     Skip(Skip),
@@ -224,12 +235,29 @@ impl Decoder {
         record: &'a [u8],
         wire_length: u32,
     ) -> Found<'a> {
+        self.follow::<false>(link_type, time_ns, record, wire_length, None)
+    }
+
+    /// Compiled twice, so that a trace costs those nothing who want none.
+    #[inline(always)]
+    fn follow<'a, const TRACED: bool>(
+        &'a mut self,
+        link_type: u16,
+        time_ns: i64,
+        record: &'a [u8],
+        wire_length: u32,
+        steps: Option<&mut Vec<Step>>,
+    ) -> Found<'a> {
         // A record longer than it was on the wire is the wire length's mistake.
         let length = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
         let Decoder { options, pool, reassembled, here, sources } = self;
-        let mut walk = Walk::new(options, pool, time_ns, *here, sources);
-        match link::network(link_type, Span { bytes: record, offset: 0, length }) {
-            Ok(inner) => walk.inner(inner, reassembled),
+        let mut walk = Walk::<TRACED>::new(options, pool, time_ns, *here, sources, steps);
+        let record = Span { bytes: record, offset: 0, length };
+        match link::network(link_type, record) {
+            Ok(inner) => {
+                walk.note(|| Step::between(Passed::Link(link_type), record, inner.offset()));
+                walk.inner(inner, reassembled)
+            }
             Err(stop) => stop.into(),
         }
     }
