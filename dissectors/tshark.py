@@ -52,7 +52,7 @@ def layers(capture: Path, frame: int, udp_ports: Iterable[int]) -> list[Node] | 
             keep_packets=False,
             eventloop=loop,
             decode_as={f"udp.port=={port}": "sctp" for port in udp_ports},
-            override_prefs={"sctp.checksum": "TRUE"},
+            override_prefs={"sctp.checksum": "Automatic"},
             custom_parameters=["-c", str(frame)],
         )
         try:
@@ -107,7 +107,9 @@ def _fields(layer: Any) -> Iterator[Node]:
     """Yield what Wireshark shows of a layer; pyshark has made a flat list of its tree."""
     for name in layer._all_fields:  # noqa: SLF001 (get_field gives the first of a name alone)
         for field in layer._all_fields[name].all_fields:  # noqa: SLF001
-            if field.hide or not (field.showname or field.show):
+            # What an expert item is about stands in words beside its parts.
+            is_part = field.name.startswith("_ws.expert")
+            if field.hide or is_part or not (field.showname or field.show):
                 continue
             yield {
                 "name": field.name,

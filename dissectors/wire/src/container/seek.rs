@@ -57,7 +57,8 @@ impl Capture {
         let reader =
             begin(path, start).map_err(|source| Error::Io { path: name.clone(), source })?;
         let options = Options { reorder_window_ns: Some(0), prefetch: Some(false) };
-        let mut capture = Self::with_block_size(&name, Box::new(reader), &options, Some(BLOCK_SIZE))?;
+        let mut capture =
+            Self::with_block_size(&name, Box::new(reader), &options, Some(BLOCK_SIZE))?;
         capture.frames = start.frame.saturating_sub(1);
         Ok(capture)
     }

@@ -55,8 +55,7 @@ enum Found {
 }
 
 fn search(capture: &mut Capture, frame: u64, udp_ports: &[u16]) -> Result<Found> {
-    let mut decoder =
-        Decoder::new(DecoderOptions { udp_ports: udp_ports.to_vec(), flows: true });
+    let mut decoder = Decoder::new(DecoderOptions { udp_ports: udp_ports.to_vec(), flows: true });
     let mut last = 0;
     let mut turn = 0;
     loop {
@@ -82,19 +81,14 @@ fn search(capture: &mut Capture, frame: u64, udp_ports: &[u16]) -> Result<Found>
             continue;
         }
         let (layers, steps) = layers(&mut decoder, &record);
-        let is_fragment = steps
-            .iter()
-            .any(|step| matches!(step.passed, Passed::Ip { fragment: Some(_), .. }));
+        let is_fragment =
+            steps.iter().any(|step| matches!(step.passed, Passed::Ip { fragment: Some(_), .. }));
         let reassembled = steps
             .into_iter()
             .rev()
             .find(|step| matches!(step.passed, Passed::Reassembled { .. }))
             .map(|step| step.bytes);
         let explained = Explained { layers, data: record.data.to_vec(), reassembled };
-        return Ok(if is_fragment {
-            Found::Fragment(explained)
-        } else {
-            Found::Alone(explained)
-        });
+        return Ok(if is_fragment { Found::Fragment(explained) } else { Found::Alone(explained) });
     }
 }

@@ -73,10 +73,9 @@ fn layer(step: &Step) -> Option<Node> {
         Passed::Ip { protocol, fragment } => ip::ip(&step.bytes, *protocol, *fragment),
         Passed::Reassembled { frames } => {
             let list = frames.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Node::group("Reassembled datagram").means("offsets count from its start").with([
-                Node::text("frames", list),
-                Node::number("payload", length).means("bytes"),
-            ])
+            Node::group("Reassembled datagram")
+                .means("offsets count from its start")
+                .with([Node::text("frames", list), Node::number("payload", length).means("bytes")])
         }
         Passed::Udp => transport::udp_header(&step.bytes),
         Passed::Tunnel(kind) => tunnel::tunnel(*kind, &step.bytes),

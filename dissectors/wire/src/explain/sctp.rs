@@ -149,8 +149,11 @@ fn sack(chunk: &Chunk<'_>) -> Result<Vec<Node>, Problem> {
     let tsn = |offset: u16| sack.cumulative_tsn.wrapping_add(offset.into());
     let block = |name: &'static str| {
         move |(start, end)| {
-            Node::text(name, format!("{start}-{end}"))
-                .means(format!("TSN {} to {}", tsn(start), tsn(end)))
+            Node::text(name, format!("{start}-{end}")).means(format!(
+                "TSN {} to {}",
+                tsn(start),
+                tsn(end)
+            ))
         }
     };
     let mut nodes = vec![

@@ -21,11 +21,8 @@ pub(super) fn tunnel(kind: u16, header: &[u8]) -> Node {
 
 /// RFC 2784 and RFC 2890.
 fn gre(header: &[u8]) -> Node {
-    const OPTIONS: [(u16, &str); 3] = [
-        (0x8000, "checksum and reserved"),
-        (0x2000, "key"),
-        (0x1000, "sequence number"),
-    ];
+    const OPTIONS: [(u16, &str); 3] =
+        [(0x8000, "checksum and reserved"), (0x2000, "key"), (0x1000, "sequence number")];
     let node = Node::group("GRE");
     let Some((fields, mut rest)) = header.split_first_chunk::<4>() else { return node };
     let flags = be16::<0, 4>(fields);

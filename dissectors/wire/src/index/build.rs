@@ -6,9 +6,7 @@ use arrow_array::RecordBatch;
 
 use super::PIECE;
 use crate::container::Description;
-use crate::ledger::{
-    IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow,
-};
+use crate::ledger::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 use crate::packet::Source;
 use crate::track::standing::Standing;
 
@@ -124,10 +122,8 @@ impl Indexer {
     }
 
     fn close(&mut self) {
-        let open = std::mem::replace(
-            &mut self.open,
-            Open { since: self.furthest, ..Default::default() },
-        );
+        let open =
+            std::mem::replace(&mut self.open, Open { since: self.furthest, ..Default::default() });
         let (Some(start), Some((least_ns, greatest_ns))) = (open.start, open.span_ns) else {
             return;
         };

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 
 use super::PIECE;
@@ -54,9 +54,8 @@ pub fn read(
     packets: &RecordBatch,
     udp_ports: Vec<u16>,
 ) -> Result<Read> {
-    let misfit = |what: String| {
-        Error::Usage(format!("{}: {what} is not as its index says", path.display()))
-    };
+    let misfit =
+        |what: String| Error::Usage(format!("{}: {what} is not as its index says", path.display()));
     let wanted = wanted(packets).ok_or_else(|| misfit("the packet table".into()))?;
     let mut capture = Capture::open_at(path, start)?;
     let kept = find(&mut capture, &wanted)?;
@@ -156,7 +155,11 @@ fn wanted(packets: &RecordBatch) -> Option<Vec<Wanted>> {
                 name => Some(Standing {
                     kind: Kind::of(name)?,
                     association: *associations.get(row)?,
-                    sender: senders.get(row)?.map(|name| End::of(name).ok_or(())).transpose().ok()?,
+                    sender: senders
+                        .get(row)?
+                        .map(|name| End::of(name).ok_or(()))
+                        .transpose()
+                        .ok()?,
                     path: *paths.get(row)?,
                 }),
             };
@@ -178,7 +181,10 @@ fn numbers(list: &str) -> Option<Vec<u32>> {
     list.split(',').map(|number| number.parse().ok()).collect()
 }
 
-fn column<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Option<Vec<Option<T::Native>>> {
+fn column<T: ArrowPrimitiveType>(
+    batch: &RecordBatch,
+    name: &str,
+) -> Option<Vec<Option<T::Native>>> {
     Some(batch.column_by_name(name)?.as_primitive_opt::<T>()?.iter().collect())
 }
 

@@ -26,9 +26,7 @@ pub use association::{AddressRow, AsconfRow, AssociationRow, ControlRow, PathRow
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
-pub use index::{
-    IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow,
-};
+pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use streamed::{ChunkRow, Streamed};
 

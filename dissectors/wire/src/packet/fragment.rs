@@ -232,7 +232,8 @@ mod tests {
         time_ns: i64,
     ) -> Added {
         let upper = Upper { protocol: ip_number::SCTP, bytes, offset: 34, length: bytes.len() };
-        let added = pool.add(key(id), Fragment { id, offset, more }, upper, time_ns, &mut Vec::new());
+        let added =
+            pool.add(key(id), Fragment { id, offset, more }, upper, time_ns, &mut Vec::new());
         added.map(|whole| whole.map(|(_, bytes)| bytes))
     }
 
@@ -275,7 +276,8 @@ mod tests {
         assert!(add(&mut pool, 1, 8, false, &[], 0).is_err());
         assert!(add(&mut pool, 1, 65_528, false, &[1; 8], 0).is_err());
         let upper = Upper { protocol: ip_number::SCTP, bytes: &[1; 8], offset: 34, length: 16 };
-        let cut = pool.add(key(1), Fragment { id: 1, offset: 0, more: true }, upper, 0, &mut Vec::new());
+        let cut =
+            pool.add(key(1), Fragment { id: 1, offset: 0, more: true }, upper, 0, &mut Vec::new());
         assert_eq!(cut.unwrap_err().kind, Kind::Truncated);
         assert!(pool.datagrams.is_empty());
     }
