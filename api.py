@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 from .analyzer.events import parse_events
 from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
+from .dissectors.frame import decode
 from .dissectors.ledger import Ledger, ReadOptions, Source
+from .dissectors.rows import rows
+from .dissectors.selection import Selection, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from os import PathLike
 
     import pyarrow as pa
 
     from .analyzer.model import Association, CaptureResult
+    from .dissectors.frame import Decoder, Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,17 @@ def read(source: Source, options: ReadOptions | None = None) -> Ledger:
 
 
 def dissect(
-    source: Source, table: str = ledgers.CHUNKS, options: ReadOptions | None = None
+    source: Source,
+    table: str = ledgers.CHUNKS,
+    options: ReadOptions | None = None,
+    *,
+    window: Window | None = None,
+    association: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream a table of a capture as Arrow record batches.
+    """Stream a table of a capture as Arrow record batches; at least one, which may be empty.
+
+    Where an offset index lies beside the capture and fits (docs/index.md), it is used: the rows
+    are the same.
 
     Parameters
     ----------
@@ -79,20 +92,57 @@ def dissect(
         A table of the ledger, or a streamed one such as `chunks`: every chunk with every field.
     options
         How to read it. The tables of flows are filled whether or not `flows` is set.
+    window
+        Only rows whose time is in the window, or whose span touches it.
+    association
+        Only rows of this association.
 
     Raises
     ------
     KeyError
         When there is no such table.
+    ValueError
+        When the table has no times or no associations to select by, or the window ends before it
+        begins.
     CaptureError
-        As `read`.
+        As `read`; also, after everything before it was given out, when the file is damaged.
+    FilterError
+        When libpcap does not take the filter.
     """
-    if table in ledgers.streamed_names():
-        return ledgers.stream(source, table, options)
-    if table not in ledgers.schemas():
-        raise KeyError(table)
-    ledger = ledgers.read(source, ledgers.options_for(table, options))
-    return iter(ledger.tables[table].to_batches())
+    return rows(source, table, options, Selection(window, association))
+
+
+def explain(
+    capture: str | PathLike[str],
+    frame: int,
+    options: ReadOptions | None = None,
+    *,
+    decoder: Decoder = "auto",
+) -> Frame:
+    """Decode one frame, layer by layer, and say what the tracker knows of it.
+
+    Parameters
+    ----------
+    capture
+        A capture file; `-` for standard input, of which the tracker then knows nothing.
+    frame
+        Its number in the file, from 1.
+    options
+        How to read the capture.
+    decoder
+        `tshark` (by way of pyshark), `own`, or `auto`: tshark where both are installed and can
+        read the capture.
+
+    Raises
+    ------
+    ValueError
+        When there is no such frame.
+    CaptureError
+        When the file cannot be opened or is no capture.
+    TsharkError
+        When `tshark` is asked for, and is not there or cannot read the capture.
+    """
+    return decode(Path(capture), frame, options or ReadOptions(), decoder)
 
 
 def analyze(

@@ -10,7 +10,7 @@ import click
 
 from ..api import Analysis, analyze
 from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
-from .options import CAPTURE, flows_option, read_options, reading_options
+from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
 
 LONGEST_BIN_MS = 86_400_000
@@ -53,11 +53,7 @@ LONGEST_BIN_MS = 86_400_000
     help="Also write result.json and every table as Parquet there.",
 )
 @click.option("--force", is_flag=True, help="Let --out overwrite.")
-@click.option(
-    "--merge",
-    is_flag=True,
-    help="Read the files as one capture, merged by time: a rotated file, or one file an interface.",
-)
+@merge_option
 @click.option(
     "--strict",
     is_flag=True,

@@ -79,3 +79,9 @@ flows_option = click.option(
     is_flag=True,
     help="Also follow TCP and UDP flows and read ICMP errors, for their tables.",
 )
+
+merge_option = click.option(
+    "--merge",
+    is_flag=True,
+    help="Read the files as one capture, merged by time: a rotated file, or one file an interface.",
+)

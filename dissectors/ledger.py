@@ -220,6 +220,16 @@ def stream(
     CaptureError
         As `read`; also, after everything before it was given out, when the file is damaged.
     """
+    return (batch for batch, _ in stream_from(source, table, options))
+
+
+def stream_from(
+    source: Source, table: str, options: ReadOptions | None = None
+) -> Iterator[tuple[pa.RecordBatch, int | None]]:
+    """Stream a table like `stream`; beside each batch stands the time of frame 1, in ns.
+
+    None in a capture without frames.
+    """
     import pyarrow as pa
 
     running = _open(source, options_for(table, options), stream=table)
@@ -229,10 +239,10 @@ def stream(
         # Small steps: a packet can hold hundreds of chunks.
         more = running.step(1024)
         if running.rows_waiting() >= BATCH_ROWS or not (more or given):
-            yield pa.record_batch(running.take_rows())
+            yield pa.record_batch(running.take_rows()), running.first_frame_ns()
             given = True
     if running.rows_waiting():
-        yield pa.record_batch(running.take_rows())
+        yield pa.record_batch(running.take_rows()), running.first_frame_ns()
     damage = running.finish()["capture"]["damage"]
     if damage is not None:
         raise _core.CaptureError(damage)

@@ -3,7 +3,9 @@
 //! is said in `pathscope_wire::ledger`.
 
 mod error;
+mod explain;
 mod filter;
+mod index;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +41,7 @@ impl Pass {
 impl Pass {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None, index_block_bytes=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -51,6 +53,7 @@ impl Pass {
         flows: bool,
         flow_capacity: Option<usize>,
         association_capacity: Option<usize>,
+        index_block_bytes: Option<u64>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
             return Err(PyValueError::new_err("bin_ns must be positive"));
@@ -74,6 +77,7 @@ impl Pass {
                 open: association_capacity.unwrap_or(defaults.limits.open),
                 ..defaults.limits
             },
+            index_block_bytes,
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
         let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
@@ -88,6 +92,20 @@ impl Pass {
     /// Rows of the streamed table made since the last call.
     fn take_rows(&self) -> PyResult<PyRecordBatch> {
         self.with(|pass| Ok(PyRecordBatch::new(streamed(pass)?.take())))
+    }
+
+    /// The index's packets of blocks that were closed since the last call, a batch a block.
+    fn take_index(&self) -> PyResult<Vec<PyRecordBatch>> {
+        self.with(|pass| {
+            let index = pass.index();
+            let index = index.ok_or_else(|| PyRuntimeError::new_err("this pass makes no index"))?;
+            Ok(index.take().into_iter().map(PyRecordBatch::new).collect())
+        })
+    }
+
+    /// The time of frame 1, from the first step on; None before, and when there is no frame.
+    fn first_frame_ns(&self) -> PyResult<Option<i64>> {
+        self.with(|pass| Ok(pass.capture().first_ns()))
     }
 
     fn rows_waiting(&self) -> PyResult<usize> {
@@ -107,7 +125,7 @@ impl Pass {
             .unwrap_or_else(PoisonError::into_inner)
             .take()
             .ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
-        let (capture, summary, batches) = py.detach(|| {
+        let (capture, mut summary, batches) = py.detach(|| {
             let (capture, mut summary) = pass.finish();
             let batches = summary.ledger.take_batches();
             (capture.facts(), summary, batches)
@@ -119,6 +137,9 @@ impl Pass {
         let result = PyDict::new(py);
         result.set_item("tables", tables)?;
         result.set_item("capture", facts(py, &capture, &summary)?)?;
+        if let Some(tables) = summary.index.take() {
+            result.set_item("index", index::tables(py, tables)?)?;
+        }
         Ok(result)
     }
 }
@@ -168,6 +189,7 @@ fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<B
     facts.set_item("compression", capture.compression())?;
     facts.set_item("frames", frames)?;
     facts.set_item("sctp_packets", summary.sctp_packets)?;
+    facts.set_item("first_frame_ns", capture.first_ns)?;
     facts.set_item("start_ns", summary.first_ns)?;
     facts.set_item("end_ns", summary.last_ns)?;
     facts.set_item("interfaces", interfaces)?;
@@ -239,5 +261,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Pass>()?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(streamed_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(index::index_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(index::read_indexed, module)?)?;
     Ok(())
 }

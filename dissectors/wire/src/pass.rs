@@ -7,12 +7,14 @@ use std::path::PathBuf;
 
 use crate::container::{CaptureSet, Options as CaptureOptions, Record};
 use crate::error::{Error, Result};
+use crate::index::{self, Indexer};
 use crate::ledger::{CommentRow, Ledger, PROBLEM_ROWS, ProblemRow, Streamed};
-use crate::packet::{Decoder, DecoderOptions, Found, Packet};
+use crate::packet::{Decoder, DecoderOptions, Found, Packet, Source};
 use crate::problem::{Kind, Layer, Problem};
 use crate::rows::chunk_row;
 use crate::sctp::{self, verify};
 use crate::track::flow::{Census, FLOWS, Flows};
+use crate::track::standing::Standing;
 use crate::track::{self, Limits, Located, Moment, Seen, Tracker};
 use flow::{icmp, sight, tcp, udp};
 
@@ -36,6 +38,8 @@ pub struct Options {
     pub flow_capacity: usize,
     /// What associations may cost.
     pub limits: Limits,
+    /// Bytes of the file to a block of the offset index that is made on the way, if one is.
+    pub index_block_bytes: Option<u64>,
 }
 
 impl Default for Options {
@@ -49,6 +53,7 @@ impl Default for Options {
             flows: false,
             flow_capacity: FLOWS,
             limits: Limits::default(),
+            index_block_bytes: None,
         }
     }
 }
@@ -85,6 +90,7 @@ struct Work {
     sctp_packets: u64,
     problems: BTreeMap<String, u64>,
     streamed: Option<Streamed>,
+    index: Option<Indexer>,
 }
 
 /// A finished pass.
@@ -104,12 +110,20 @@ pub struct Summary {
     pub dropped_fragments: u64,
     /// Of each file that went wrong before its end.
     pub damage: Vec<Error>,
+    /// The offset index, if one was asked for.
+    pub index: Option<index::Tables>,
 }
 
 impl Pass {
     /// Over files that are one capture; see [`CaptureSet::open`].
+    ///
+    /// # Errors
+    /// As there. [`Error::Usage`] when an index is asked for and the capture is not one plain file.
     pub fn open(paths: &[PathBuf], options: Options) -> Result<Pass> {
         let capture = CaptureSet::open(paths, &options.capture)?;
+        if options.index_block_bytes.is_some() {
+            capture.may_be_indexed()?;
+        }
         Ok(Self::over(capture, options))
     }
 
@@ -130,6 +144,7 @@ impl Pass {
                 sctp_packets: 0,
                 problems: BTreeMap::new(),
                 streamed: options.stream,
+                index: options.index_block_bytes.map(Indexer::new),
             },
             filter: options.filter,
             damage: Vec::new(),
@@ -175,6 +190,11 @@ impl Pass {
         self.work.streamed.as_mut()
     }
 
+    /// The index that was asked for, for its packets so far.
+    pub fn index(&mut self) -> Option<&mut Indexer> {
+        self.work.index.as_mut()
+    }
+
     /// The tables. Call it after `step` has said false, or earlier for what there is so far.
     pub fn finish(self) -> (CaptureSet, Summary) {
         let mut work = self.work;
@@ -191,6 +211,7 @@ impl Pass {
             last_ns: work.last_ns,
             problems: work.problems,
             damage: self.damage,
+            index: work.index.map(|index| index.finish(self.capture.descriptions())),
         };
         (self.capture, summary)
     }
@@ -233,15 +254,28 @@ impl Work {
         }
         let moment = Moment { time_ns: record.time_ns, frame: record.frame };
         // The decoder is taken apart from the rest because the packet may lie in its fragment pool.
-        let Work { decoder, tracker, flows, problems, streamed, .. } = self;
+        let Work { decoder, tracker, flows, problems, streamed, index, .. } = self;
+        let source = Source {
+            turn: self.frames.read,
+            frame: record.frame,
+            offset: record.offset,
+            time_ns: record.time_ns,
+        };
+        if index.is_some() {
+            decoder.at(source);
+        }
         let found =
             decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
         match found {
             Found::Sctp(packet) => {
-                let mut reader = Reader { tracker, problems, streamed, moment };
+                let reassembled = packet.reassembled;
+                let mut reader = Reader { tracker, problems, streamed, index, moment, source };
                 let whole = reader.packet(&packet, record);
                 self.sctp_packets += 1;
                 self.count(whole);
+                if reassembled && let Some(index) = &mut self.index {
+                    index.pieces(self.decoder.sources());
+                }
             }
             Found::Tcp(datagram) => {
                 let whole = tcp(flows, tracker, problems, &sight(&datagram, record));
@@ -298,7 +332,9 @@ struct Reader<'w> {
     tracker: &'w mut Tracker,
     problems: &'w mut BTreeMap<String, u64>,
     streamed: &'w mut Option<Streamed>,
+    index: &'w mut Option<Indexer>,
     moment: Moment,
+    source: Source,
 }
 
 impl Reader<'_> {
@@ -321,6 +357,8 @@ impl Reader<'_> {
         };
         let first = chunks.clone().next().and_then(|first| first.ok());
         let located = self.tracker.packet(&seen, first.as_ref());
+        let standing = Standing::of(&located);
+        let mut transmissions = Vec::new();
         let mut whole = Whole::Yes;
         if matches!(located, Located::Nowhere) {
             self.problem(&BEYOND_THE_PATHS, packet);
@@ -345,8 +383,14 @@ impl Reader<'_> {
                 }
             }
             if let Some(Streamed::Chunks(rows)) = self.streamed {
-                rows.push(chunk_row(&seen, &located, &chunk, index, transmission));
+                rows.push(chunk_row(&seen, &standing, &chunk, index, transmission));
             }
+            if self.index.is_some() {
+                transmissions.extend(transmission);
+            }
+        }
+        if let Some(index) = self.index {
+            index.packet(self.source, &standing, &transmissions);
         }
         whole
     }

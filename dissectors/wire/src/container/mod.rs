@@ -14,6 +14,7 @@ mod order;
 mod pcap;
 mod pcapng;
 mod prefetch;
+mod seek;
 mod set;
 mod snoop;
 mod stream;
@@ -33,6 +34,7 @@ pub use self::facts::{Facts, File};
 pub use self::format::Format;
 pub use self::order::Order;
 pub use self::pcap::Variant;
+pub use self::seek::{Description, Start};
 pub use self::set::CaptureSet;
 
 use self::format::Parser;
@@ -129,6 +131,8 @@ pub struct Capture {
     options: Options,
     interfaces: Vec<Interface>,
     frames: u64,
+    /// Of the first record in the file.
+    first_ns: Option<i64>,
     window: Window,
     /// Of the record given out last, if the window had held it.
     lent: Option<Place>,
@@ -206,6 +210,7 @@ impl Capture {
             options: options.clone(),
             interfaces,
             frames: 0,
+            first_ns: None,
             window: Window::default(),
             lent: None,
             ended: false,
@@ -273,6 +278,16 @@ impl Capture {
         self.file_length
     }
 
+    /// The time of frame 1, as soon as a record has been given out.
+    pub fn first_ns(&self) -> Option<i64> {
+        self.first_ns
+    }
+
+    /// What has to be read before the records, so far.
+    pub fn descriptions(&self) -> &[Description] {
+        self.parser.descriptions()
+    }
+
     /// Comments of the sections so far.
     pub fn comments(&self) -> &[String] {
         self.parser.comments()
@@ -303,6 +318,9 @@ impl Capture {
         match found {
             Ok(Some(found)) => {
                 self.frames += 1;
+                if self.frames == 1 {
+                    self.first_ns = Some(found.time_ns);
+                }
                 if let Some(interface) = self.interfaces.get_mut(found.interface as usize) {
                     interface.packets += 1;
                 }

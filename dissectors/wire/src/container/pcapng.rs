@@ -11,6 +11,7 @@ use pcap_parser::pcapng::{
 use pcap_parser::traits::PcapNGPacketBlock;
 
 use super::clock::{Clock, DEFAULT_RESOLUTION};
+use super::seek::Description;
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface, MAX_CAPTURED};
 
@@ -42,6 +43,9 @@ pub(super) struct Pcapng {
     first: usize,
     devices: Vec<Device>,
     pub comments: Vec<String>,
+    /// The current section's header, until its first interface makes it worth noting.
+    header: Option<Description>,
+    pub descriptions: Vec<Description>,
 }
 
 /// What reading the packets of an interface takes, beside what [`Interface`] shows.
@@ -61,6 +65,8 @@ impl Pcapng {
             first: 0,
             devices: Vec::new(),
             comments: Vec::new(),
+            header: None,
+            descriptions: Vec::new(),
         };
         if let Some((_, length)) = pcapng.block(stream)? {
             let offset = stream.offset();
@@ -234,13 +240,27 @@ impl Pcapng {
     ) -> Result<(), Fault> {
         let options = |start: usize| bytes.get(start..bytes.len() - 4).unwrap_or_default();
         match self.parse(offset, bytes)? {
-            Block::SectionHeader(block) => self.section(offset, &block, options(24)),
+            Block::SectionHeader(block) => {
+                self.section(offset, &block, options(24))?;
+                self.header = Some(self.description(offset, bytes));
+                Ok(())
+            }
             Block::InterfaceDescription(block) => {
-                self.device(offset, &block, options(16), interfaces)
+                self.device(offset, &block, options(16), interfaces)?;
+                // A section without interfaces holds no packets: the notes are as many as the
+                // interfaces, twice at most.
+                self.descriptions.extend(self.header.take());
+                self.descriptions.push(self.description(offset, bytes));
+                Ok(())
             }
             Block::InterfaceStatistics(block) => self.statistics(offset, &block, options(20)),
             _ => Err(malformed(offset, bytes)),
         }
+    }
+
+    fn description(&self, offset: u64, bytes: &[u8]) -> Description {
+        let section = self.sections.saturating_sub(1);
+        Description { section, offset, length: count(bytes.len()) }
     }
 
     fn section(
@@ -340,9 +360,10 @@ impl Pcapng {
     }
 }
 
-/// Never out of range: there are at most [`MAX_INTERFACES`].
-fn count(interfaces: usize) -> u32 {
-    u32::try_from(interfaces).unwrap_or(u32::MAX)
+/// Never out of range: of interfaces there are at most [`MAX_INTERFACES`], of a block's bytes
+/// [`MAX_BLOCK`].
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn within(offset: u64, count: usize, most: usize, what: &str) -> Result<(), Fault> {

@@ -15,6 +15,7 @@ mod capture;
 mod column;
 mod delivery;
 mod flow;
+mod index;
 mod measurement;
 mod room;
 mod streamed;
@@ -23,12 +24,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::Field;
+use arrow_schema::{Field, SchemaRef};
 
 pub use association::{AddressRow, AsconfRow, AssociationRow, ControlRow, PathRow};
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
+pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use room::{Bounded, ROOM_BYTES, Room};
 pub use streamed::{ChunkRow, Streamed};
@@ -98,6 +100,16 @@ impl Ledger {
 
 fn taken<R>(rows: &mut Vec<R>, batch: impl Fn(&[R]) -> RecordBatch) -> RecordBatch {
     batch(&std::mem::take(rows))
+}
+
+/// The tables of the offset index, by name.
+pub fn index_schemas() -> Vec<(&'static str, SchemaRef)> {
+    vec![
+        (IndexPacketRow::TABLE, IndexPacketRow::schema()),
+        (IndexBlockRow::TABLE, IndexBlockRow::schema()),
+        (IndexAssociationBlockRow::TABLE, IndexAssociationBlockRow::schema()),
+        (IndexDescriptionRow::TABLE, IndexDescriptionRow::schema()),
+    ]
 }
 
 fn sentence(lines: &[&str]) -> String {

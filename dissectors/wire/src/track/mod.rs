@@ -22,6 +22,7 @@ mod route;
 mod rtt;
 pub mod sender;
 pub mod signal;
+pub mod standing;
 
 use hashbrown::HashMap;
 
@@ -57,6 +58,10 @@ impl End {
             End::A => "a",
             End::B => "b",
         }
+    }
+
+    pub fn of(name: &str) -> Option<End> {
+        End::BOTH.into_iter().find(|end| end.name() == name)
     }
 }
 

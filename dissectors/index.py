@@ -1,0 +1,405 @@
+"""The offset index: a folder beside a capture, for reading a part of it without reading the rest.
+
+It holds the ledger's tables as they are, and for every SCTP packet what only a pass over the whole
+capture knows of it (`_core.index_schemas`); the packets themselves are read from the capture
+again. docs/index.md says what is in it and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from . import ledger as ledgers
+from .selection import select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from .ledger import ReadOptions
+    from .selection import Range
+
+FORMAT = 1
+"""Of the folder. Another number is another layout, and such an index is not used."""
+
+HEAD = "index.json"
+SUFFIX = ".index"
+PACKETS, BLOCKS = "index_packets", "index_blocks"
+ASSOCIATION_BLOCKS, DESCRIPTIONS = "index_association_blocks", "index_descriptions"
+
+BLOCK_BYTES = 1 << 20
+"""Of the capture, to a block: what is read for a single packet, at most, and about 1,000 packets."""
+
+HASHED_BYTES = 65_536
+"""Of each end of the capture: with size and time enough to tell another capture apart."""
+
+REGISTERED_PORTS = (9899,)
+"""What `ReadOptions.udp_ports` stands for when it is None (RFC 6951 section 6)."""
+
+PIECE = "piece"
+
+
+class UnfitIndexError(Exception):
+    """There is an index, and it is not one of this capture as it is to be read now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index that fits its capture.
+
+    Attributes
+    ----------
+    capture
+        The capture.
+    folder
+        The index, beside it.
+    facts
+        `Ledger.capture` of the pass that made the index.
+    options
+        How the capture was read.
+    """
+
+    capture: Path
+    folder: Path
+    facts: dict[str, Any]
+    options: ReadOptions
+
+    @classmethod
+    def find(cls, capture: Path, options: ReadOptions) -> Index | None:
+        """Return the index beside a capture; None when there is none.
+
+        Raises
+        ------
+        UnfitIndexError
+            When there is one that cannot be used; the message says why.
+        """
+        folder = folder_of(capture)
+        if not (folder / HEAD).is_file():
+            return None
+        try:
+            head = json.loads((folder / HEAD).read_bytes())
+            reason = _misfit(head, capture, options, folder)
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise UnfitIndexError(f"{folder} is not used: it cannot be read: {error}") from error
+        if reason is not None:
+            raise UnfitIndexError(f"{folder} is not used: {reason}; --index makes it anew")
+        made = head["options"] | {"udp_ports": tuple(head["options"]["udp_ports"])}
+        return cls(capture, folder, head["facts"], ledgers.ReadOptions(**made))
+
+    def kept(self, table: str) -> pa.Table:
+        """Return a table of the ledger, whole."""
+        from pyarrow import parquet
+
+        return parquet.read_table(self.folder / f"{table}.parquet").cast(ledgers.schemas()[table])
+
+    def chunks(self, within: Range | None, association: int | None) -> Iterator[Part]:
+        """Read the chunk rows in a window of time and of an association, block by block.
+
+        Raises
+        ------
+        CaptureError
+            When the capture cannot be read.
+        ValueError
+            When a packet is not where the index says.
+        """
+        from pyarrow import compute as pc
+        from pyarrow import parquet
+
+        blocks = self._blocks(within, association)
+        descriptions = self._descriptions()
+        with parquet.ParquetFile(self.folder / f"{PACKETS}.parquet") as packets:
+            for block in blocks:
+                rows = _only_batch(packets.read_row_group(block["block"]))
+                is_packet = pc.not_equal(rows["standing"], PIECE)
+                wanted = select(
+                    rows.filter(is_packet),
+                    PACKETS,
+                    within=within,
+                    association=association,
+                    bin_ns=self.options.bin_ns,
+                )
+                if wanted.num_rows:
+                    yield self._read(block, _with_pieces(rows, wanted), descriptions)
+
+    def chunks_of(self, frame: int) -> pa.RecordBatch | None:
+        """Read the chunk rows of one frame; None when it is no SCTP packet."""
+        from pyarrow import compute as pc
+        from pyarrow import parquet
+
+        path = self.folder / f"{PACKETS}.parquet"
+        found = parquet.read_table(path, filters=[("frame", "=", frame)])
+        found = found.filter(pc.not_equal(found["standing"], PIECE))
+        if not found.num_rows:
+            return None
+        block = found["block"][0].as_py()
+        (row,) = (row for row in self._table(BLOCKS).to_pylist() if row["block"] == block)
+        with parquet.ParquetFile(path) as packets:
+            rows = _only_batch(packets.read_row_group(block))
+        wanted = rows.filter(pc.equal(rows["frame"], frame))
+        return self._read(row, _with_pieces(rows, wanted), self._descriptions()).rows
+
+    def place_before(self, frame: int) -> tuple[int, int]:
+        """Return offset and number of a frame, not after this one, that reading can start at.
+
+        The start of the file, which is frame 1 at offset 0, when no block begins before.
+        """
+        starts = ((row["frame"], row["offset"]) for row in self._table(BLOCKS).to_pylist())
+        number, offset = max((one for one in starts if one[0] <= frame), default=(1, 0))
+        return offset, number
+
+    def _read(
+        self, block: dict[str, Any], packets: pa.RecordBatch, descriptions: list[Description]
+    ) -> Part:
+        import pyarrow as pa
+
+        rows, read_bytes = _core.read_indexed(
+            self.capture,
+            offset=block["offset"],
+            frame=block["frame"],
+            descriptions=descriptions,
+            packets=packets,
+            udp_ports=list(self.options.udp_ports or REGISTERED_PORTS),
+        )
+        return Part(pa.record_batch(rows), read_bytes)
+
+    def _blocks(self, within: Range | None, association: int | None) -> list[dict[str, Any]]:
+        blocks: list[dict[str, Any]] = self._table(BLOCKS).to_pylist()
+        if within is not None:
+            blocks = [
+                block
+                for block in blocks
+                if block["least_ns"] < within.end_ns and block["greatest_ns"] >= within.start_ns
+            ]
+        if association is not None:
+            table = self._table(ASSOCIATION_BLOCKS).to_pylist()
+            its = {row["block"] for row in table if row["association"] == association}
+            blocks = [block for block in blocks if block["block"] in its]
+        return blocks
+
+    def descriptions(self) -> list[Description]:
+        """Return section, offset and length of what says how records are read."""
+        return self._descriptions()
+
+    def _descriptions(self) -> list[Description]:
+        rows = self._table(DESCRIPTIONS).to_pylist()
+        return [(row["section"], row["offset"], row["length"]) for row in rows]
+
+    def _table(self, name: str) -> pa.Table:
+        from pyarrow import parquet
+
+        return parquet.read_table(self.folder / f"{name}.parquet")
+
+
+Description = tuple[int, int, int]
+"""Section, offset and length of a part of the capture that says how records are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows read from one block, and how many bytes of the capture were read for them."""
+
+    rows: pa.RecordBatch
+    read_bytes: int
+
+
+def folder_of(capture: Path) -> Path:
+    """Return where the index of a capture is, if it has one."""
+    return capture.with_name(capture.name + SUFFIX)
+
+
+def build(
+    capture: Path,
+    options: ReadOptions,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Index:
+    """Read a capture and write its index beside it, in place of an older one.
+
+    Parameters
+    ----------
+    capture
+        A plain capture file.
+    options
+        How to read it; an index serves only readings with these.
+    progress
+        Called now and then with bytes read and bytes in all.
+
+    Raises
+    ------
+    CaptureError
+        As `ledger.read`, and when the capture changed in the meantime.
+    FilterError
+        When libpcap does not take the filter.
+    ValueError
+        When the capture is compressed or no file.
+    FileExistsError
+        When something else than an index is in its place.
+    OSError
+        When the index cannot be written.
+    """
+    folder = folder_of(capture)
+    if folder.exists() and not (folder / HEAD).is_file():
+        raise FileExistsError(f"{folder} exists and is no index")
+    running = _core.Pass(
+        [capture],
+        bin_ns=options.bin_ns,
+        udp_ports=None if options.udp_ports is None else list(options.udp_ports),
+        reorder_window_ns=options.reorder_window_ns,
+        filter=options.filter,
+        flows=options.flows,
+        flow_capacity=options.flow_capacity,
+        index_block_bytes=BLOCK_BYTES,
+    )
+    before = _identity(capture)
+    with _new_folder(folder) as temporary:
+        facts = _write_tables(running, temporary, progress)
+        if _identity(capture) != before:
+            raise _core.CaptureError(f"{capture}: changed while it was being indexed")
+        head = {
+            "format": FORMAT,
+            "definitions": _definitions(),
+            "capture": before,
+            "options": _normal(options),
+            "facts": facts,
+        }
+        (temporary / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n")
+    return Index(capture, folder, facts, options)
+
+
+def _write_tables(
+    running: _core.Pass, folder: Path, progress: Callable[[int, int | None], None] | None
+) -> dict[str, Any]:
+    """Run the pass and write what it finds; returns the facts of the capture."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema(_core.index_schemas()[PACKETS])
+    with parquet.ParquetWriter(folder / f"{PACKETS}.parquet", schema, compression="zstd") as writer:
+        # One row group a block, in the blocks' order: their numbers are the same.
+        more = True
+        while more:
+            more = running.step(ledgers.STEP_RECORDS)
+            for batch in running.take_index():
+                writer.write_batch(pa.record_batch(batch))
+            if progress is not None:
+                progress(*running.progress())
+        result = running.finish()
+        for batch in result["index"].pop(PACKETS):
+            writer.write_batch(pa.record_batch(batch))
+    for name, batch in (result["tables"] | result["index"]).items():
+        table = pa.Table.from_batches([pa.record_batch(batch)])
+        parquet.write_table(table, folder / f"{name}.parquet", compression="zstd")
+    facts: dict[str, Any] = result["capture"]
+    return facts
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that appears under its name only when all of it has been written."""
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as error:
+        error.filename = str(folder)
+        raise
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private; an index is as open as others
+        if folder.exists():
+            old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+            folder.replace(old)
+            temporary.replace(folder)
+            shutil.rmtree(old)
+        else:
+            temporary.replace(folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str | None:
+    """Why an index cannot be used; None when it can."""
+    if head["format"] != FORMAT:
+        return f"its format is {head['format']}, not {FORMAT}"
+    if head["definitions"] != _definitions():
+        return "it was made by another version of pathscope"
+    if head["capture"] != _identity(capture):
+        return "the capture has changed since it was made"
+    made, asked = head["options"], _normal(options)
+    if made["flows"]:
+        # The tables of SCTP are the same with and without them.
+        asked |= {"flows": True, "flow_capacity": options.flow_capacity or made["flow_capacity"]}
+    else:
+        made, asked = (one | {"flow_capacity": None} for one in (made, asked))
+    different = [name for name, value in asked.items() if made[name] != value]
+    if different:
+        return f"it was made with other options ({', '.join(different)})"
+    names = {*_core.schemas(), *_core.index_schemas()}
+    missing = sorted(name for name in names if not (folder / f"{name}.parquet").is_file())
+    return f"it lacks the table {missing[0]}" if missing else None
+
+
+def _normal(options: ReadOptions) -> dict[str, Any]:
+    """Options as the index notes them: the same readings give the same dict."""
+    ports = sorted(set(options.udp_ports or REGISTERED_PORTS))
+    return asdict(options) | {"udp_ports": ports}
+
+
+def _definitions() -> str:
+    """Return a digest of the version and of what the tables' columns are and mean."""
+    found = _core.schemas() | _core.index_schemas()
+    words = [_core.__version__, *(row for name in found for row in _columns(name, found[name]))]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+def _columns(table: str, schema: Any) -> Iterator[str]:
+    import pyarrow as pa
+
+    for column in pa.schema(schema):
+        meaning = column.metadata[b"description"].decode()
+        yield f"{table}.{column.name} {column.type} {column.nullable} {meaning}"
+
+
+def _identity(capture: Path) -> dict[str, Any]:
+    """By what a capture is told from another, and from itself before a change."""
+    with capture.open("rb") as file:
+        status = os.fstat(file.fileno())
+        first = file.read(HASHED_BYTES)
+        file.seek(max(0, status.st_size - HASHED_BYTES))
+        last = file.read(HASHED_BYTES)
+    return {
+        "bytes": status.st_size,
+        "modified_ns": status.st_mtime_ns,
+        "first_sha256": hashlib.sha256(first).hexdigest(),
+        "last_sha256": hashlib.sha256(last).hexdigest(),
+    }
+
+
+def _only_batch(table: pa.Table) -> pa.RecordBatch:
+    """Return a block's rows in one piece, of the types that the extension expects."""
+    import pyarrow as pa
+
+    schema = pa.schema(_core.index_schemas()[PACKETS])
+    (batch,) = table.cast(schema).combine_chunks().to_batches()
+    return batch
+
+
+def _with_pieces(rows: pa.RecordBatch, wanted: pa.RecordBatch) -> pa.RecordBatch:
+    """Return, of a block's rows, those wanted and the pieces that they were put together from."""
+    from pyarrow import compute as pc
+
+    is_wanted = pc.and_(
+        pc.is_in(rows["frame"], value_set=wanted["frame"]), pc.not_equal(rows["standing"], PIECE)
+    )
+    is_piece = pc.is_in(rows["part_of"], value_set=wanted["frame"])
+    return rows.filter(pc.or_(is_wanted, is_piece))
