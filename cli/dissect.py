@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Exit with 1 when the capture is damaged, after giving what could be read.",
 )
-@flows_option
+@flows_option(default=False)
 @reading_options
 def dissect_command(
     capture: Path,

@@ -8,17 +8,22 @@ import click
 
 from ..api import read
 from .faults import refusals
-from .options import CAPTURE, read_options, reading_options
+from .options import CAPTURE, flows_option, read_options, reading_options
 from .terminal import show
 
 
 @click.command("info")
 @click.argument("capture", type=CAPTURE)
+@flows_option(default=True)
 @reading_options
 def info_command(
-    capture: Path, expression: str | None, udp_ports: tuple[int, ...], window_s: float | None
+    capture: Path,
+    flows: bool,
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
 ) -> None:
-    """Show what a capture is: format, interfaces, frames read and skipped, associations.
+    """Show what a capture is: format, interfaces, frames read and skipped, associations, flows.
 
     \b
     Example:
@@ -27,5 +32,5 @@ def info_command(
     from ..reports.overview import overview
 
     with refusals():
-        ledger = read(capture, read_options(expression, udp_ports, window_s))
+        ledger = read(capture, read_options(expression, udp_ports, window_s, flows=flows))
     show(overview(ledger))

@@ -74,8 +74,11 @@ def read_options(
     )
 
 
-flows_option = click.option(
-    "--flows",
-    is_flag=True,
-    help="Also follow TCP and UDP flows and read ICMP errors, for their tables.",
-)
+def flows_option(*, default: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the option that says whether TCP and UDP flows are followed beside SCTP."""
+    return click.option(
+        "--flows/--no-flows",
+        default=default,
+        show_default=True,
+        help="Also follow TCP and UDP flows, and read ICMP errors.",
+    )
