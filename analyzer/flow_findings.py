@@ -1,4 +1,4 @@
-"""What looks wrong with a flow: rules, each with its reason in words and the frames that show it."""
+"""What looks wrong with a flow: rules, each with its reason in words and its frames."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def spurious(evidence: Evidence) -> Iterator[Finding]:
 
 
 def icmp_errors(evidence: Evidence) -> Iterator[Finding]:
-    """ICMP errors that quote the flow's packets, by what they say, who says it, and whose they are."""
+    """ICMP errors that quote the flow's packets: what they say, who says it, whose they are."""
     found: dict[tuple[str, str, str], list[int]] = {}
     for row in evidence.icmp:
         key = (row["sender"], row["name"], row["source"])
@@ -124,7 +124,7 @@ def icmp_errors(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "icmp-error",
             "warning",
-            f"{source} says {_times(len(frames))} of what {sender} sent: {name}",
+            f"ICMP error from {source}, {_times(len(frames))}: {name}, for packets of {sender}",
             tuple(frames[:MOST_FRAMES]),
         )
 

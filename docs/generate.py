@@ -120,10 +120,10 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
-        if {"type": "null"} in node.get("oneOf", ()):
-            return " or ".join(self._type(one) for one in node["oneOf"])
         if "oneOf" in node:
-            return "one of the words below"
+            is_words = all("const" in one for one in node["oneOf"])
+            kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
+            return " or ".join(kinds) or "one of the words below"
         if "const" in node or "enum" in node:
             words = node.get("enum", [node.get("const")])
             return " or ".join(f"`{json.dumps(word)}`" for word in words)
