@@ -23,11 +23,13 @@ MOST_ROWS = 20
 
 KEYS = ("flow", "path", "sender")
 PLACES = ("address", "start", "lasted", "end")
-NUMBERS = ("packets", "payload", "rate", "again", "ratio", "RTT", "lost", "jitter")
+NUMBERS = (
+    "packets", "payload", "throughput", "goodput", "again", "ratio", "RTT", "lost", "jitter",
+)  # fmt: skip
 
 
 def flows_section(flows: Sequence[Flow], start_ns: int) -> Group:
-    """Show the flows with the most bytes; those of TCP by goodput, those of UDP by throughput."""
+    """Show the flows with the most bytes, the largest first."""
     largest = sorted(flows, key=_wire_bytes, reverse=True)[:MOST_ROWS]
     rows = [_flow_row(flow, end, start_ns) for flow in largest for end in ENDS]
     used = {name for row in rows for name, cell in row.items() if cell not in ("", ABSENT)}
@@ -51,7 +53,6 @@ def _wire_bytes(flow: Flow) -> int:
 
 def _flow_row(flow: Flow, end: End, start_ns: int) -> dict[str, str]:
     metrics = flow.directions[end].metrics
-    tcp = flow.protocol == "tcp"
     first = end == "a"
     addresses = "-".join(flow.endpoints[one].address for one in ENDS)
     lasted_s = ((flow.end.ns or 0) - (flow.start.ns or 0)) / 1e9
@@ -65,7 +66,8 @@ def _flow_row(flow: Flow, end: End, start_ns: int) -> dict[str, str]:
         "end": _end(flow) if first else "",
         "packets": number(metrics["packets"]),
         "payload": number(metrics["payload_bytes"]),
-        "rate": shown(metrics["goodput_bps" if tcp else "throughput_bps"], bits_per_second),
+        "throughput": shown(metrics["throughput_bps"], bits_per_second),
+        "goodput": shown(metrics["goodput_bps"], bits_per_second),
         "again": number(metrics["retransmitted_packets"]),
         "ratio": shown(metrics["retransmission_ratio"], ratio),
         "RTT": _nanoseconds(metrics["rtt_mean_ns"]),
