@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pathscope
 import pytest
-from crafting import SECOND, START_NS, data
+from crafting import SECOND, START_NS, chunk, data, sctp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pathscope.analyzer import flow_rows
@@ -211,7 +211,8 @@ def test_icmp_errors_name_whose_packet_they_quote(scene: Scene, tmp_path: Path) 
     scene.packet(5, ROUTER, A, ICMP(type=3, code=1) / asked[:28])
     heard = scene.packet(10, A, B, data(1))
     scene.packet(15, ROUTER, A, ICMP(type=3, code=4, nexthopmtu=1400) / heard[:28])
-    tunnelled = UDP(sport=9899, dport=9899) / Raw(bytes(data(1)))
+    other = sctp(chunk(0, 3, bytes(20)), source_port=1001, tag=5)
+    tunnelled = UDP(sport=9899, dport=9899) / Raw(bytes(other))
     wrapped = scene.packet(20, A, B, tunnelled)
     scene.packet(25, ROUTER, A, ICMP(type=11, code=0) / wrapped[:36])
     scene.packet(26, ROUTER, A, ICMP(type=11, code=0) / wrapped[:28])
@@ -294,8 +295,8 @@ def test_subflows_of_a_connection(scene: Scene, tmp_path: Path, turned: bool) ->
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(
-    moves=st.lists(st.integers(300, 4000), min_size=1, max_size=6),
-    step_ms=st.integers(2, 30),
+    moves=st.lists(st.integers(400, 1500), min_size=1, max_size=4),
+    step_ms=st.integers(10, 30),
     bin_ms=st.sampled_from([10, 100, 250]),
 )
 def test_every_switch_is_within_its_bounds(
