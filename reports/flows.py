@@ -14,6 +14,8 @@ from .units import bits_per_second, duration, ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import RenderableType
+
     from ..analyzer.flow_model import Connection, Flow, IcmpError, Quoted, Socket, Timeline
     from ..analyzer.measure import Measure
     from ..analyzer.model import End
@@ -162,7 +164,7 @@ def findings_section(flows: Sequence[Flow]) -> Group:
             finding.text,
             ", ".join(map(str, finding.frames)),
         )
-    parts: list[object] = [table]
+    parts: list[RenderableType] = [table]
     if len(found) > MOST_ROWS:
         parts.append(f"{len(found) - MOST_ROWS} more: pathscope analyze --json")
     return section("What looks wrong with flows", Group(*parts))
@@ -183,7 +185,7 @@ def icmp_section(errors: Sequence[IcmpError], start_ns: int) -> Group:
         table.add_row(
             time(first, start_ns), str(first.frame), str(len(equal)), source, name, mtu, about
         )
-    parts: list[object] = [table]
+    parts: list[RenderableType] = [table]
     if len(groups) > MOST_ROWS:
         parts.append(f"{len(groups) - MOST_ROWS} more: pathscope dissect CAPTURE --table icmp")
     return section("ICMP errors", Group(*parts))

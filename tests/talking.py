@@ -36,10 +36,9 @@ class Scene:
     def packet(self, time_ms: float, source: str, destination: str, inner: Packet) -> bytes:
         """Add a packet; returns its bytes, for who wants to quote them."""
         if ":" in source:
-            whole = IPv6(src=source, dst=destination) / inner
+            data = bytes(IPv6(src=source, dst=destination) / inner)
         else:
-            whole = IP(src=source, dst=destination, id=len(self.records) + 1) / inner
-        data = bytes(whole)
+            data = bytes(IP(src=source, dst=destination, id=len(self.records) + 1) / inner)
         self.records.append(Record(START_NS + round(time_ms * MS), data))
         return data
 

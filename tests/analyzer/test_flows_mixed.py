@@ -118,7 +118,7 @@ def test_retransmissions_and_round_trips() -> None:
     names = ("retransmission", "fast_retransmission", "initial_rtt", "duplicate_ack", "zero_window")
     fields = ("frame.number", *(f"tcp.analysis.{name}" for name in names))
     theirs: dict[str, set[int]] = {name: set() for name in names}
-    round_trips = set()
+    round_trips: set[int] = set()
     for frame in oracle.fields(MIXED, fields):
         for name in names:
             if frame[f"tcp.analysis.{name}"]:
