@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.model import Association, CaptureResult
     from .dissectors.frame import Decoder, Frame
 
@@ -37,6 +38,21 @@ class Analysis:
     def associations(self) -> tuple[Association, ...]:
         """The associations, in order of first sight."""
         return self.result.associations
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """TCP and UDP flows by number: the largest, where `ReadOptions.flows` was set."""
+        return self.result.flows
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """MPTCP connections, likewise."""
+        return self.result.connections
+
+    @property
+    def icmp(self) -> tuple[IcmpError, ...]:
+        """ICMP errors in time order: the first, likewise."""
+        return self.result.icmp
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -165,7 +181,7 @@ def analyze(
     labels
         Names for paths, such as `10.0.1.0/24=wlan`.
     options
-        How to read the capture.
+        How to read the capture; None for `ReadOptions(flows=True)`, as the command does.
     progress
         Called now and then with bytes read and bytes in all (None when not known).
 
@@ -187,7 +203,7 @@ def analyze(
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.
     Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
-    ledger = ledgers.read(source, options, progress)
+    ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
     from .analyzer.associations import analyze_ledger
 
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))

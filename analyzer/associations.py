@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .asconf import exchanges, handoff_regions
+from .connections import describe_connections
 from .context import ENDS, contexts
 from .events import assign_events, comment_events
 from .findings import Analysed, find
+from .flow_rows import select
+from .flows import describe_flows
 from .handover import describe_move, find_cause
+from .icmp import describe_icmp
 from .labels import path_labels
-from .measure import NS_PER_S, Instant
+from .limits import capture_warnings
+from .measure import Instant
 from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
@@ -45,8 +50,15 @@ def analyze_ledger(
     labels = path_labels(ledger, rules)
     link_events, warnings = assign_events([*events, *comment_events(ledger)], ledger, labels)
     associations = tuple(_association(c) for c in contexts(ledger, labels, link_events))
+    rows = select(ledger)
     return CaptureResult(
-        ledger.path, ledger.capture, associations, (*_capture_warnings(ledger), *warnings)
+        ledger.path,
+        ledger.capture,
+        associations,
+        warnings=(*capture_warnings(ledger, rows), *warnings),
+        flows=describe_flows(rows, rules),
+        connections=describe_connections(ledger, rows, rules),
+        icmp=describe_icmp(rows.icmp),
     )
 
 
@@ -103,51 +115,3 @@ def _endpoint(context: Context, end: End) -> Endpoint:
         port=context.row[f"{end}_port"],
         vtag=context.row[f"{end}_tag"],
     )
-
-
-def _limits(facts: dict[str, Any]) -> Iterator[str]:
-    """Say what was left out to keep memory bounded."""
-    census = facts["associations"]
-    if census["evicted"]:
-        yield (
-            f"{census['evicted']} of {census['seen']} associations were forgotten to make room for"
-            " others before the capture ended: a later packet of theirs began a new one"
-        )
-    if census["unlisted"]:
-        yield (
-            f"{census['unlisted']} of {census['seen']} associations are not listed, most of a few"
-            " packets: a flood or a scan"
-        )
-    for table, rows in facts["unlisted"].items():
-        yield f"{rows} rows of table `{table}` were not kept: it is full"
-
-
-def _capture_warnings(ledger: Ledger) -> list[str]:
-    """Say what limits every number from this capture."""
-    facts = ledger.capture
-    warnings = []
-    if facts["damage"] is not None:
-        warnings.append(f"the capture is damaged, results go up to there: {facts['damage']}")
-    if facts["late_frames"]:
-        warnings.append(
-            f"{facts['late_frames']} frames came out of time order, by up to"
-            f" {facts['largest_lateness_ns'] / NS_PER_S:g} s, and were read in the order of the"
-            " file: a wider --reorder-window puts them right"
-        )
-    if facts["clock_steps"]:
-        warnings.append(
-            f"the capture's clock stepped back {facts['clock_steps']} times by more than a minute"
-        )
-    if facts["dropped_by_capture"]:
-        warnings.append(
-            f"the capturing host dropped {facts['dropped_by_capture']} packets:"
-            " what looks lost may only be missing here"
-        )
-    if facts["dropped_fragments"]:
-        warnings.append(f"{facts['dropped_fragments']} IP fragments were given up unreassembled")
-    for kind, count in facts["problems"].items():
-        warnings.append(f"{count} problems: {kind} (table `problems` lists them)")
-    warnings += _limits(facts)
-    if not facts["sctp_packets"]:
-        warnings.append("no SCTP packet in this capture")
-    return warnings

@@ -5,10 +5,13 @@ Field names are those of the result contract (docs/result.md); a sender is "a" o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from .measure import Instant, Measure
+
+if TYPE_CHECKING:
+    from .flow_model import Connection, Flow, IcmpError
 
 End = Literal["a", "b"]
 Cause = Literal[
@@ -185,9 +188,16 @@ class Association:
 
 @dataclass(frozen=True, slots=True)
 class CaptureResult:
-    """All that one capture says."""
+    """All that one capture says.
+
+    `flows`, `connections` and `icmp` are empty where flows were not followed; of many flows, they
+    have the largest (docs/metrics.md).
+    """
 
     path: str
     capture: dict[str, Any]
     associations: tuple[Association, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    connections: tuple[Connection, ...] = ()
+    icmp: tuple[IcmpError, ...] = ()

@@ -59,7 +59,7 @@ LONGEST_BIN_MS = 86_400_000
     is_flag=True,
     help="Exit with 1 when a capture is damaged, after showing what could be read.",
 )
-@flows_option
+@flows_option(default=True)
 @reading_options
 def analyze_command(
     captures: tuple[Path, ...],
@@ -77,6 +77,8 @@ def analyze_command(
     window_s: float | None,
 ) -> None:
     """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
+
+    TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
     CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
     standard input. Each is analyzed by itself, unless --merge makes them one.

@@ -79,7 +79,7 @@ def _window(_: click.Context, __: click.Parameter, value: tuple[str, str] | None
     is_flag=True,
     help="Exit with 1 when the capture is damaged, after giving what could be read.",
 )
-@flows_option
+@flows_option(default=False)
 @reading_options
 def dissect_command(
     captures: tuple[Path, ...],
@@ -138,9 +138,7 @@ def dissect_command(
         sys.exit(DAMAGED_INPUT)
 
 
-def _up_to_damage(
-    batches: Iterator[pa.RecordBatch], damage: list[str]
-) -> Iterator[pa.RecordBatch]:
+def _up_to_damage(batches: Iterator[pa.RecordBatch], damage: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield what could be read of a table, and note in `damage` why that is not all."""
     begun = False
     try:

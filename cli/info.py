@@ -9,22 +9,24 @@ import click
 
 from ..api import read
 from .faults import BAD_INPUT, Refusal, refusals
-from .options import CAPTURE, merge_option, read_options, reading_options
+from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import show
 
 
 @click.command("info")
 @click.argument("captures", nargs=-1, required=True, type=CAPTURE)
 @merge_option
+@flows_option(default=True)
 @reading_options
 def info_command(
     captures: tuple[Path, ...],
     merge: bool,
+    flows: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
 ) -> None:
-    """Show what a capture is: format, interfaces, frames read and skipped, associations.
+    """Show what a capture is: format, interfaces, frames read and skipped, associations, flows.
 
     Each by itself, unless --merge makes them one.
 
@@ -34,7 +36,7 @@ def info_command(
     """
     from ..reports.overview import overview
 
-    options = read_options(expression, udp_ports, window_s)
+    options = read_options(expression, udp_ports, window_s, flows=flows)
     shown = 0
     failures: list[str] = []
     for capture in [captures] if merge else [(capture,) for capture in captures]:

@@ -117,9 +117,7 @@ def _is_sctp(layers: list[dict[str, Any]]) -> bool:
     return any(layer["name"] == "SCTP" for layer in layers)
 
 
-def _chunk_rows(
-    capture: Path, number: int, options: ReadOptions, index: Index | None
-) -> list[Row]:
+def _chunk_rows(capture: Path, number: int, options: ReadOptions, index: Index | None) -> list[Row]:
     """Return the chunk rows of a frame."""
     if index is not None:
         found = index.chunks_of(number)

@@ -103,7 +103,7 @@ class Contract:
         rows = list(self._rows(node, ""))
         yield from table(("field", "type", "meaning"), rows)
         for name, field in node["properties"].items():
-            if "oneOf" in field:
+            if all("const" in one for one in field.get("oneOf", [{}])):
                 yield from ("", f"`{name}`:", "")
                 yield from self._words(field)
 
@@ -121,7 +121,9 @@ class Contract:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
         if "oneOf" in node:
-            return "one of the words below"
+            is_words = all("const" in one for one in node["oneOf"])
+            kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
+            return " or ".join(kinds) or "one of the words below"
         if "const" in node or "enum" in node:
             words = node.get("enum", [node.get("const")])
             return " or ".join(f"`{json.dumps(word)}`" for word in words)
@@ -187,6 +189,11 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "totals": "totals",
         "handoff-region": "region_metrics",
         "timers": "timers",
+        "flow-metrics": "flow_metrics",
+        "flow-direction-metrics": "flow_direction_metrics",
+        "connection-totals": "connection_totals",
+        "subflow-sender-metrics": "subflow_sender_metrics",
+        "subflow-metrics": "subflow_metrics",
     }
     return {
         "tables": tables,

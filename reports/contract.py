@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from .flow_contract import connection_object, flow_object, icmp_object
 from .units import file_name
+from .values import finding, instant, measure, measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..analyzer.measure import Instant, Measure
     from ..analyzer.model import (
         Association,
         CaptureResult,
@@ -45,7 +46,21 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             for index, capture in enumerate(captures)
             for association in capture.associations
         ],
-        "flows": [],
+        "flows": [
+            flow_object(flow, index)
+            for index, capture in enumerate(captures)
+            for flow in capture.flows
+        ],
+        "connections": [
+            connection_object(connection, index)
+            for index, capture in enumerate(captures)
+            for connection in capture.connections
+        ],
+        "icmp_errors": [
+            icmp_object(error, index)
+            for index, capture in enumerate(captures)
+            for error in capture.icmp
+        ],
         "warnings": [
             {"capture": index, "text": text}
             for index, capture in enumerate(captures)
@@ -74,14 +89,14 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
         "start_frame": association.start.frame,
         "end_ns": association.end.ns,
         "end_frame": association.end.frame,
-        "established": _instant(association.established),
+        "established": instant(association.established),
         "end": association.how_it_ended,
         "restart_of": association.restart_of,
         "seen_handshake": association.seen_handshake,
         "captured_at": association.captured_at,
         "packets": association.packets,
         "duplicate_frames": association.duplicate_frames,
-        "totals": {end: _measures(totals) for end, totals in association.totals.items()},
+        "totals": {end: measures(totals) for end, totals in association.totals.items()},
         "paths": [_path(path) for path in association.paths],
         "handovers": [_handover(handover) for handover in association.handovers],
         "excursions": [_excursion(excursion) for excursion in association.excursions],
@@ -91,21 +106,21 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
                 "request": exchange.request,
                 "address": exchange.address,
                 "path": exchange.path,
-                "at": _instant(exchange.at),
-                "ack": _instant(exchange.ack),
+                "at": instant(exchange.at),
+                "ack": instant(exchange.ack),
                 "transmissions": exchange.transmissions,
                 "outcome": exchange.outcome,
                 "cause": exchange.cause,
-                "delay_s": _measure(exchange.delay_s),
+                "delay_s": measure(exchange.delay_s),
             }
             for exchange in association.asconf
         ],
         "handoff_regions": [
             {
                 "sender": region.sender,
-                "start": _instant(region.start),
-                "end": _instant(region.end),
-                "metrics": _measures(region.metrics),
+                "start": instant(region.start),
+                "end": instant(region.end),
+                "metrics": measures(region.metrics),
             }
             for region in association.handoff_regions
         ],
@@ -116,15 +131,7 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             }
             for end in ENDS
         },
-        "findings": [
-            {
-                "rule": finding.rule,
-                "severity": finding.severity,
-                "text": finding.text,
-                "frames": list(finding.frames),
-            }
-            for finding in association.findings
-        ],
+        "findings": [finding(found) for found in association.findings],
     }
 
 
@@ -135,19 +142,19 @@ def _path(path: Path) -> dict[str, Any]:
         "interface": path.interface,
         "a_address": path.a_address,
         "b_address": path.b_address,
-        "a_to_b": _measures(path.directions["a"].metrics),
-        "b_to_a": _measures(path.directions["b"].metrics),
+        "a_to_b": measures(path.directions["a"].metrics),
+        "b_to_a": measures(path.directions["b"].metrics),
         "states": [
             {
                 "sender": end,
                 "state": state.state,
-                "at": _instant(state.at),
+                "at": instant(state.at),
                 "evidence": state.evidence,
             }
             for end in ENDS
             for state in path.directions[end].states
         ],
-        "heartbeats": {end: _measures(path.directions[end].heartbeats) for end in ENDS},
+        "heartbeats": {end: measures(path.directions[end].heartbeats) for end in ENDS},
     }
 
 
@@ -160,11 +167,11 @@ def _handover(handover: Handover) -> dict[str, Any]:
         "cause_text": handover.cause_text,
         "cause_frames": list(handover.cause_frames),
         "explanation": list(handover.explanation),
-        "instants": {name: _instant(instant) for name, instant in handover.instants.items()},
-        "metrics": _measures(handover.metrics),
+        "instants": {name: instant(point) for name, point in handover.instants.items()},
+        "metrics": measures(handover.metrics),
         "timeouts": [
             {
-                "at": _instant(timeout.at),
+                "at": instant(timeout.at),
                 "elapsed_s": timeout.elapsed_s,
                 "consecutive": timeout.consecutive,
                 "retransmission_path": timeout.retransmission_path,
@@ -181,8 +188,8 @@ def _excursion(excursion: Excursion) -> dict[str, Any]:
         "to_path": excursion.to_path,
         "cause": excursion.cause,
         "cause_text": excursion.cause_text,
-        "start": _instant(excursion.start),
-        "end": _instant(excursion.end),
+        "start": instant(excursion.start),
+        "end": instant(excursion.end),
         "chunks": excursion.chunks,
     }
 
@@ -191,32 +198,8 @@ def _timer(timer: Timer | None, reason: str) -> dict[str, Any]:
     if timer is None:
         return {"value": None, "reason": reason}
     return {
-        **_measure(timer.measure),
+        **measure(timer.measure),
         "evidence_count": timer.evidence_count,
         "frames": list(timer.frames),
         "text": timer.text,
     }
-
-
-def _measures(measures: dict[str, Measure]) -> dict[str, Any]:
-    return {name: _measure(measure) for name, measure in measures.items()}
-
-
-def _measure(measure: Measure) -> dict[str, Any]:
-    if measure.value is None:
-        return {"value": None, "reason": measure.reason}
-    found: dict[str, Any] = {"value": measure.value, "basis": measure.basis}
-    if measure.low is not None or measure.high is not None:
-        found |= {"low": measure.low, "high": measure.high}
-    if measure.note is not None:
-        found["note"] = measure.note
-    return found
-
-
-def _instant(instant: Instant) -> dict[str, Any]:
-    if instant.ns is None:
-        return {"ns": None, "reason": instant.reason}
-    found: dict[str, Any] = {"ns": instant.ns, "frame": instant.frame, "basis": instant.basis}
-    if instant.low_ns is not None or instant.high_ns is not None:
-        found |= {"low_ns": instant.low_ns, "high_ns": instant.high_ns}
-    return found

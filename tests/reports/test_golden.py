@@ -20,8 +20,10 @@ RUNS = Path("fixtures/captures")
 FAILOVER, ASCONF, LOSSY = (
     RUNS / run / "client.pcapng" for run in ("failover-v6", "asconf-handover-v4", "lossy-v4")
 )
+MIXED = RUNS / "flows-mixed" / "flows.pcap"
 NAMED_V6 = ("--label", "2001:db8:1::/64=WLAN", "--label", "2001:db8:2::/64=cellular")
 NAMED_V4 = ("--label", "10.0.1.0/24=path-1", "--label", "10.0.2.0/24=path-2")
+NAMED_MIXED = ("--label", "10.0.1.0/24=WLAN", "--label", "10.0.2.0/24=cellular")
 
 
 def events(capture: Path) -> tuple[str, Path]:
@@ -36,6 +38,14 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "analyze-asconf-handover-v4-annotated": ("analyze", ASCONF, *events(ASCONF), *NAMED_V4),
     "analyze-lossy-v4": ("analyze", LOSSY),
     "analyze-lossy-v4-annotated": ("analyze", LOSSY, *events(LOSSY), *NAMED_V4),
+    "analyze-flows-mixed": ("analyze", MIXED, *NAMED_MIXED),
+    "info-flows-mixed": ("info", MIXED),
+    "dissect-flows-mixed-tcp-retransmissions": (
+        "dissect",
+        MIXED,
+        "--table",
+        "tcp_retransmissions",
+    ),
     "info-failover-v6": ("info", FAILOVER),
     "info-asconf-handover-v4": ("info", ASCONF),
     "info-lossy-v4": ("info", LOSSY),

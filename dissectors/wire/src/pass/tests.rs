@@ -141,6 +141,29 @@ fn flows_and_icmp_errors_have_their_tables() {
 }
 
 #[test]
+fn an_icmp_error_quotes_sctp_inside_udp() {
+    let sctp = packet(&[data(1)]);
+    let [known, other] = [9899, 9898].map(|port| ipv4(17, &udp(port, 9899, &sctp)));
+    let quote = |inner: &[u8]| ipv4(1, &[&[3, 1, 0, 0, 0, 0, 0, 0][..], inner].concat());
+    let mut stranger = known.clone();
+    stranger[32] ^= 1; // of the verification tag
+    let records = [
+        known.clone(),
+        quote(&known[..36]),
+        quote(&other[..36]), // a NAT may have changed the UDP port
+        quote(&known[..35]),
+        quote(&stranger[..36]),
+    ];
+    let summary = read_with(pcap(RAW, &records), with_flows());
+    let rows = summary.ledger.icmp.iter();
+    let tied: Vec<_> =
+        rows.map(|row| (row.association, row.sender, row.quoted_tag, row.flow)).collect();
+    let found = (Some(0), Some("a"), Some(0x0102_0304), None);
+    let none = (None, None, None, None);
+    assert_eq!(tied, [found, found, none, none]);
+}
+
+#[test]
 fn without_flows_only_sctp_is_read() {
     let records = [ipv4(6, &segment(1, 0, SYN, 512, &[], &[])), ipv4(SCTP, &packet(&[data(1)]))];
     let summary = read(pcap(RAW, &records));

@@ -216,12 +216,22 @@ impl Tracker {
         outcome
     }
 
-    /// The association that a packet quoted by an ICMP error belongs to, and the end that sent it.
-    pub fn quoted(&self, quoted: &Quoted) -> Option<(u32, End)> {
-        let (source_port, destination_port) = quoted.ports?;
-        let tag = quoted.verification_tag?;
-        let route = self.routes.get(&Key { tag, source_port, destination_port })?;
-        Some((self.open.get(route.slot)?.association.number, route.sender))
+    /// The association that a packet quoted by an ICMP error belongs to, the end that sent it,
+    /// and its verification tag. Tag and ports name it, also inside UDP.
+    pub fn quoted(&self, quoted: &Quoted) -> Option<(u32, End, u32)> {
+        let inside = quoted.in_udp.map(|sctp| Key {
+            tag: sctp.verification_tag,
+            source_port: sctp.source_port,
+            destination_port: sctp.destination_port,
+        });
+        let plain = || {
+            let (source_port, destination_port) = quoted.ports?;
+            Some(Key { tag: quoted.verification_tag?, source_port, destination_port })
+        };
+        let key = inside.or_else(plain)?;
+        let route = self.routes.get(&key)?;
+        let association = self.open.get(route.slot)?.association.number;
+        Some((association, route.sender, key.tag))
     }
 }
 

@@ -90,8 +90,6 @@ pub struct Flow {
     intervals: Vec<FlowIntervalRow>,
     retransmissions: Vec<TcpRetransmissionRow>,
     tcp: Option<Tcp>,
-    /// The token that an MPTCP subflow joined its connection by.
-    joins: Option<u32>,
     /// What numbers the datagrams of a UDP flow, by sender.
     streams: [Stream; 2],
     /// Had a packet since the search for an idle flow last passed here.
@@ -345,7 +343,6 @@ impl Flows {
             intervals: Vec::new(),
             retransmissions: Vec::new(),
             tcp,
-            joins: None,
             streams: Default::default(),
             recent: true,
         }

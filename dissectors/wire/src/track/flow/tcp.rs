@@ -6,7 +6,7 @@ use super::{Desk, Flow};
 use crate::ledger::FlowRow;
 use crate::problem::Problem;
 use crate::tcp::{ACK, FIN, Header, Mptcp, Opt, RST, SYN, Sack, Segment, mptcp};
-use crate::track::End;
+use crate::track::{End, Moment};
 
 #[derive(Default)]
 pub struct Tcp {
@@ -103,7 +103,8 @@ impl Tcp {
         halves.reduce(i64::saturating_add).or_else(handshake)
     }
 
-    fn handshake(&mut self, sender: End, header: &Header, row: &mut FlowRow, time_ns: i64) {
+    fn handshake(&mut self, sender: End, header: &Header, row: &mut FlowRow, now: Moment) {
+        let time_ns = now.time_ns;
         let (syn, ack) = (header.has(SYN), header.has(ACK));
         match (syn, ack) {
             (true, false) => self.syn.seen(header.sequence, time_ns),
@@ -121,6 +122,7 @@ impl Tcp {
             {
                 self.acked_ns = Some(time_ns);
                 row.seen_handshake = self.syn.first_ns.is_some();
+                (row.established_ns, row.established_frame) = (Some(time_ns), Some(now.frame));
                 let since =
                     |sent_ns: Option<i64>| u64::try_from(time_ns.saturating_sub(sent_ns?)).ok();
                 row.syn_ack_rtt_ns = since(self.syn_ack.once_ns());
@@ -134,14 +136,19 @@ impl Tcp {
         }
     }
 
-    fn ended(&mut self, sender: End, header: &Header, row: &mut FlowRow) {
+    fn ended(&mut self, sender: End, header: &Header, row: &mut FlowRow, now: Moment) {
+        let closed = (Some(now.time_ns), Some(now.frame));
         if header.has(RST) {
             if matches!(row.end, "open" | "half-closed") {
                 (row.end, row.ended_by) = ("rst", Some(sender.name()));
+                (row.closed_ns, row.closed_frame) = closed;
             }
         } else if header.has(FIN) && row.end != "rst" {
             self.fin[sender as usize] = true;
-            row.ended_by = row.ended_by.or(Some(sender.name()));
+            if row.ended_by.is_none() {
+                row.ended_by = Some(sender.name());
+                (row.closed_ns, row.closed_frame) = closed;
+            }
             row.end = if self.fin == [true; 2] { "fin" } else { "half-closed" };
         }
     }
@@ -186,16 +193,16 @@ pub fn segment(
     let (said, problem) = options(flow, sender, segment, desk);
     let before = tcp.remembered();
     announce(&mut tcp, flow, sender, header, &said);
-    tcp.handshake(sender, header, &mut flow.row, desk.moment.time_ns);
+    tcp.handshake(sender, header, &mut flow.row, desk.moment);
     if header.has(RST) {
         // What an RST carries is no data, and its numbers may be anything (RFC 9293 section 3.5.2).
-        tcp.ended(sender, header, &mut flow.row);
+        tcp.ended(sender, header, &mut flow.row, desk.moment);
     } else {
         transmit(&mut tcp, flow, sender, segment, &said, desk);
         if header.has(ACK) {
             acknowledge(&mut tcp, flow, sender, segment, &said, desk);
         }
-        tcp.ended(sender, header, &mut flow.row);
+        tcp.ended(sender, header, &mut flow.row, desk.moment);
         window(&mut tcp, flow, sender, header, desk);
     }
     desk.budget.remembered(before, tcp.remembered());
@@ -275,6 +282,9 @@ fn transmit(
         moment: desk.moment,
     };
     let way = &mut flow.ways[sender as usize];
+    if sending.length > 0 || sending.syn || sending.fin {
+        way.row.segments += 1;
+    }
     let retransmissions = &mut flow.retransmissions;
     let sender = &mut tcp.senders[sender as usize];
     let sent = sender.send(&sending, &mut way.row, retransmissions, desk.budget);
@@ -341,6 +351,7 @@ fn window(tcp: &mut Tcp, flow: &mut Flow, sender: End, header: &Header, desk: &m
         (0, None) => {
             window.closed_ns = Some(time_ns);
             way.row.zero_windows += 1;
+            way.row.zero_window_frame = way.row.zero_window_frame.or(Some(desk.moment.frame));
         }
         (0, Some(_)) | (_, None) => {}
         (_, Some(closed_ns)) => {
