@@ -14,6 +14,7 @@ mod column;
 mod delivery;
 mod flow;
 mod measurement;
+mod message;
 mod streamed;
 
 use std::collections::HashMap;
@@ -21,11 +22,14 @@ use std::collections::HashMap;
 use arrow_array::RecordBatch;
 use arrow_schema::Field;
 
-pub use association::{AddressRow, AsconfRow, AssociationRow, ControlRow, PathRow};
+pub use association::{
+    AddressRow, AsconfRow, AssociationRow, AuthenticationRow, ControlRow, PathRow,
+};
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use message::{MessageRow, STREAM_ROWS, StreamRow};
 pub use streamed::{ChunkRow, Streamed};
 
 /// All tables of one pass that are kept; [`Streamed`] has the others.
@@ -41,6 +45,8 @@ pub struct Ledger {
     pub heartbeats: Vec<HeartbeatRow>,
     pub asconf: Vec<AsconfRow>,
     pub control: Vec<ControlRow>,
+    pub authentication: Vec<AuthenticationRow>,
+    pub streams: Vec<StreamRow>,
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub silences: Vec<SilenceRow>,
@@ -51,6 +57,8 @@ pub struct Ledger {
     pub icmp: Vec<IcmpRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
+    /// Rows of the streamed table of messages, until they are taken; None when nobody asked.
+    pub messages: Option<Vec<MessageRow>>,
 }
 
 impl Ledger {
@@ -67,6 +75,8 @@ impl Ledger {
             (HeartbeatRow::TABLE, HeartbeatRow::batch(&self.heartbeats)),
             (AsconfRow::TABLE, AsconfRow::batch(&self.asconf)),
             (ControlRow::TABLE, ControlRow::batch(&self.control)),
+            (AuthenticationRow::TABLE, AuthenticationRow::batch(&self.authentication)),
+            (StreamRow::TABLE, StreamRow::batch(&self.streams)),
             (IntervalRow::TABLE, IntervalRow::batch(&self.intervals)),
             (RttRow::TABLE, RttRow::batch(&self.rtt)),
             (SilenceRow::TABLE, SilenceRow::batch(&self.silences)),

@@ -8,9 +8,12 @@
 //! not known yet: at INIT, and in captures that start in the middle.
 
 pub mod association;
+mod authentication;
+mod checksum;
 pub mod control;
 pub mod duplicate;
 pub mod flow;
+mod message;
 mod moments;
 pub mod path;
 pub mod sender;
@@ -211,22 +214,21 @@ impl Tracker {
         u32::try_from(route.association).ok().map(|association| (association, route.sender))
     }
 
-    pub fn finish(mut self) -> Ledger {
-        for association in self.associations.iter().flatten() {
+    /// Nothing more comes: completes what is said of the associations that are still followed.
+    pub fn close(&mut self) {
+        for mut association in self.associations.iter_mut().filter_map(Option::take) {
             association.finish(&mut self.ledger);
         }
+    }
+
+    pub fn finish(mut self) -> Ledger {
+        self.close();
         self.ledger
     }
 
     fn count(&mut self, seen: &Seen<'_>, route: Route) {
         let row = &mut self.ledger.associations[route.association];
-        match seen.verdict.checksum {
-            Checksum::Valid => {}
-            Checksum::ZeroOnWire => row.zero_checksums += 1,
-            Checksum::Adler32 => row.adler32_checksums += 1,
-            Checksum::Bad { .. } => row.bad_checksums += 1,
-            Checksum::NotCheckable => row.truncated_packets += 1,
-        }
+        checksum::count(seen, route.sender, row);
         if let Some((source, destination)) = seen.packet.udp {
             let (a, b) = match route.sender {
                 End::A => (source, destination),
@@ -419,7 +421,7 @@ impl Tracker {
                 break;
             }
             self.ended.pop_front();
-            let Some(association) = self.associations[index].take() else { continue };
+            let Some(mut association) = self.associations[index].take() else { continue };
             association.finish(&mut self.ledger);
             for key in &association.keys {
                 if self.routes.get(key).is_some_and(|route| route.association == index) {

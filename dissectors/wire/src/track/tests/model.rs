@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::script::{Envelope, Scene, address, data, ms, sack};
+use super::script::{Envelope, Scene, address, ms};
+use super::spec::{data, sack};
 use crate::sctp::build::chunk;
 use crate::sctp::tsn::Tsn;
 use crate::track::End;
