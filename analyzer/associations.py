@@ -14,6 +14,8 @@ from .measure import NS_PER_S, Instant
 from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
+from .protection import authentication, zero_checksum
+from .streams import describe_streams
 from .timers import infer_timers
 from .vantage import captured_at
 
@@ -86,7 +88,11 @@ def _association(context: Context) -> Association:
         captured_at=vantage,
         packets=row["packets"],
         duplicate_frames=row["duplicate_frames"],
+        zero_checksums=row["zero_checksums"],
+        zero_checksum=zero_checksum(context),
+        authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
+        streams=describe_streams(context),
         paths=describe_paths(context, ordered, tuple(excursions)),
         handovers=ordered,
         excursions=tuple(excursions),

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..analyzer.context import ENDS
 from ..analyzer.model import Handover
+from . import streams
 from .units import bits_per_second, duration, file_name, ratio
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
     if place != "unknown":
         where = "between the ends" if place == "between" else f"at {place}"
         head.append(f"; captured {where}", style="not bold")
+    for line in streams.protection(association):
+        head.append(f"\n{line}", style="not bold")
     parts: list[RenderableType] = [head]
     parts.append(_section("Paths", _Paths(association)))
     parts.append(_section("Where new DATA went", _timeline(association, start_ns)))
@@ -118,6 +121,9 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
     ]
     if association.asconf:
         parts.append(_section("ASCONF", _asconf(association, start_ns)))
+    messages = streams.messages(association)
+    if messages is not None:
+        parts.append(_section("Messages", messages))
     timers = _timers(association)
     if timers.row_count:
         parts.append(_section("Timers, inferred", timers))

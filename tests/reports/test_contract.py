@@ -70,6 +70,16 @@ def consistent(association: dict[str, Any]) -> None:
         for name in ("packets", "data_chunks", "new_bytes", "acked_bytes"):
             parts = [path[way].get(name, {"value": 0})["value"] for path in paths]
             assert sum(parts) == association["totals"][end][name]["value"], (end, name)
+    for stream in association["streams"]:
+        outcomes = ("complete", "abandoned", "partial", "open")
+        assert stream["messages"] == sum(stream[outcome] for outcome in outcomes)
+        for name in ("messages", "user_bytes"):
+            assert stream[name] == sum(one[name] for one in stream["protocols"])
+    for end in ("a", "b"):
+        own = [stream for stream in association["streams"] if stream["sender"] == end]
+        totals = association["totals"][end]
+        assert sum(stream["chunks"] for stream in own) == totals["new_chunks"]["value"]
+        assert sum(stream["user_bytes"] for stream in own) == totals["new_bytes"]["value"]
 
 
 def test_schema_is_one() -> None:
@@ -207,7 +217,7 @@ def test_no_nan_is_written() -> None:
 
 
 def test_every_rule_is_a_word_of_the_contract() -> None:
-    source = (ROOT / "analyzer" / "findings.py").read_text()
+    source = "".join(path.read_text() for path in sorted((ROOT / "analyzer").glob("*.py")))
     rules = re.findall(r'Finding\(\s*"([a-z0-9-]+)"', source)
     words = {one["const"] for one in DEFINITIONS["finding"]["properties"]["rule"]["oneOf"]}
     assert set(rules) == words
