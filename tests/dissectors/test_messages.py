@@ -50,7 +50,7 @@ def test_the_labs_messages_are_tsharks_chunks(capture: Path) -> None:
         "sctp.data_tsn_raw", "sctp.data_sid", "sctp.data_ssn", "sctp.data_payload_proto_id",
         "sctp.data_b_bit", "sctp.data_e_bit", "sctp.chunk_type", "sctp.chunk_length",
     )  # fmt: skip
-    expected = {}
+    expected: dict[int, tuple[int, ...]] = {}
     for frame in oracle.fields(capture, names, "sctp.data_tsn_raw"):
         kinds = zip(frame["sctp.chunk_type"], frame["sctp.chunk_length"], strict=True)
         sizes = [int(length) - 16 for kind, length in kinds if kind == "0"]

@@ -31,7 +31,7 @@ def seen(path: Path, chunks: list[tuple[int, int, int, int]]) -> Association:
 def lines(association: Association) -> list[str]:
     table = messages(association)
     assert table is not None
-    console = Console(width=92)
+    console = Console(width=84)
     with console.capture() as captured:
         console.print(table)
     return [line.rstrip() for line in captured.get().splitlines()]
@@ -60,8 +60,8 @@ def test_the_table_is_one_line_a_protocol(tmp_path: Path) -> None:
         "sender  protocol      streams  messages  bytes",
         "a       NGAP (60)     0-2, 5          5    540",
         "a       unknown (99)  1               1      1",
-        "a       all                           6    541  1 in fragments, 1 unordered, 1 still open",
-        "                                                at its end, largest 10 bytes",
+        "a       all                           6    541  1 in fragments, 1 unordered, 1 still",
+        "                                                open at its end, largest 10 bytes",
     ]
 
 

@@ -134,3 +134,38 @@ impl Tally {
         wanted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sctp::build::{chunk, first, packet};
+    use crate::sctp::chunk::DATA;
+    use crate::track::Moment;
+    use crate::track::path::Place;
+
+    /// Many associations share the rows: what is beyond has one row a sender.
+    #[test]
+    fn rows_are_bounded_in_all() {
+        let streams = vec![StreamRow::default(); STREAM_ROWS - 1];
+        let mut ledger = Ledger { streams, ..Default::default() };
+        let at = Place {
+            association: 7,
+            path: 0,
+            sender: End::A,
+            moment: Moment { time_ns: 5, frame: 6 },
+            wire_bytes: 0,
+            bin_ns: 1,
+        };
+        let mut tally = Tally::default();
+        for stream in [1, 2, 3, 1] {
+            let bytes = packet(&[chunk(DATA, 3, &[0, 0, 0, 1, 0, stream, 0, 0, 0, 0, 0, 46, 9])]);
+            let part = Part::of(&first(&bytes).data().unwrap(), &at);
+            tally.add(&part, Outcome::Complete, 7, End::A, &mut ledger);
+        }
+        let added: Vec<_> = ledger.streams[STREAM_ROWS - 1..]
+            .iter()
+            .map(|row| (row.stream, row.ppid, row.ppid_name, row.messages, row.user_bytes))
+            .collect();
+        assert_eq!(added, [(Some(1), Some(46), "Diameter", 2, 2), (None, None, "other", 2, 2)]);
+    }
+}

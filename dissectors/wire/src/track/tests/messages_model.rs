@@ -98,8 +98,7 @@ fn play(first: u32, sent: &[&Cut]) -> (Vec<MessageRow>, Vec<&'static str>, u64) 
 /// Each message's fragments, bytes, first and last TSN, of the chunks that were seen.
 fn expected(cuts: &[Cut], seen: impl Fn(usize) -> bool) -> Vec<(u32, u64, u32, u32)> {
     let mut found: BTreeMap<usize, (u32, u64, u32, u32)> = BTreeMap::new();
-    for (index, cut) in cuts.iter().enumerate().filter(|(index, _)| seen(*index)) {
-        let _ = index;
+    for (_, cut) in cuts.iter().enumerate().filter(|(index, _)| seen(*index)) {
         let entry = found.entry(cut.message).or_insert((0, 0, cut.tsn, cut.tsn));
         entry.0 += 1;
         entry.1 += cut.user_bytes as u64;
