@@ -105,7 +105,8 @@ def dissect(
     source
         The capture, as for `read`.
     table
-        A table of the ledger, or a streamed one such as `chunks`: every chunk with every field.
+        A table of the ledger, or a streamed one: `chunks`, every chunk with every field, or
+        `messages`, every user message.
     options
         How to read it. The tables of flows are filled whether or not `flows` is set.
     window

@@ -19,11 +19,13 @@ from .measure import Instant
 from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
+from .protection import authentication, zero_checksum
+from .streams import describe_streams
 from .timers import infer_timers
 from .vantage import captured_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ..dissectors.ledger import Ledger
     from .context import Context
@@ -98,7 +100,11 @@ def _association(context: Context) -> Association:
         captured_at=vantage,
         packets=row["packets"],
         duplicate_frames=row["duplicate_frames"],
+        zero_checksums=row["zero_checksums"],
+        zero_checksum=zero_checksum(context),
+        authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
+        streams=describe_streams(context),
         paths=describe_paths(context, ordered, tuple(excursions)),
         handovers=ordered,
         excursions=tuple(excursions),

@@ -35,6 +35,8 @@ class Context:
     rtt: list[Row]
     silences: list[Row]
     retransmissions: list[Row]
+    streams: list[Row]
+    authentication: list[Row]
     bins: Bins
     labels: dict[int, str]
     link_events: dict[int, list[LinkEvent]]
@@ -70,6 +72,8 @@ _TABLES = (
     "rtt",
     "silences",
     "retransmissions",
+    "streams",
+    "authentication",
 )
 
 

@@ -97,7 +97,7 @@ def dissect_command(
     udp_ports: tuple[int, ...],
     window_s: float | None,
 ) -> None:
-    """Print a table of the ledger, or every chunk of every packet.
+    """Print a table of the ledger, or every chunk or user message of every association.
 
     A table of flows is filled without --flows, too.
 

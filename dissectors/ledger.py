@@ -31,6 +31,9 @@ BATCH_ROWS = 65_536
 CHUNKS = "chunks"
 """The streamed table of every chunk of every SCTP packet."""
 
+MESSAGES = "messages"
+"""The streamed table of every user message of SCTP."""
+
 FLOW_TABLES = frozenset(
     ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
 )
@@ -251,7 +254,7 @@ def stream_from(
 def options_for(table: str, options: ReadOptions | None = None) -> ReadOptions:
     """Return options that fill the table: a flow table takes flows that are followed."""
     options = options or ReadOptions()
-    if table == CHUNKS:  # SCTP's: flows would be followed for nothing
+    if table in (CHUNKS, MESSAGES):  # SCTP's: flows would be followed for nothing
         return replace(options, flows=False)
     return replace(options, flows=options.flows or table in FLOW_TABLES)
 

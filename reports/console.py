@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ..analyzer.context import ENDS
 from ..analyzer.model import Handover
+from . import streams
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
 from .units import bits_per_second, duration, file_name, ratio
@@ -114,6 +115,8 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
     if place != "unknown":
         where = "between the ends" if place == "between" else f"at {place}"
         head.append(f"; captured {where}", style="not bold")
+    for line in streams.protection(association):
+        head.append(f"\n{line}", style="not bold")
     parts: list[RenderableType] = [head]
     parts.append(section("Paths", _paths(association)))
     parts.append(section("Where new DATA went", _timeline(association, start_ns)))
@@ -123,6 +126,9 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
     ]
     if association.asconf:
         parts.append(section("ASCONF", _asconf(association, start_ns)))
+    messages = streams.messages(association)
+    if messages is not None:
+        parts.append(section("Messages", messages))
     timers = _timers(association)
     if timers.row_count:
         parts.append(section("Timers, inferred", timers))

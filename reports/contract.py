@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from ..analyzer.model import (
         Association,
+        Authentication,
         CaptureResult,
         Excursion,
         Handover,
         Path,
+        Stream,
         Timer,
     )
 
@@ -97,6 +99,9 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
         "packets": association.packets,
         "duplicate_frames": association.duplicate_frames,
         "totals": {end: measures(totals) for end, totals in association.totals.items()},
+        "streams": [_stream(stream) for stream in association.streams],
+        "authentication": {end: _auth(association.authentication[end]) for end in ENDS},
+        "zero_checksum": {"packets": association.zero_checksums, **_zero_checksum(association)},
         "paths": [_path(path) for path in association.paths],
         "handovers": [_handover(handover) for handover in association.handovers],
         "excursions": [_excursion(excursion) for excursion in association.excursions],
@@ -132,6 +137,59 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             for end in ENDS
         },
         "findings": [finding(found) for found in association.findings],
+    }
+
+
+def _stream(stream: Stream) -> dict[str, Any]:
+    return {
+        "sender": stream.sender,
+        "stream": stream.number,
+        "protocols": [
+            {
+                "ppid": protocol.ppid,
+                "name": protocol.name,
+                "messages": protocol.messages,
+                "user_bytes": protocol.user_bytes,
+            }
+            for protocol in stream.protocols
+        ],
+        "messages": stream.messages,
+        "ordered": stream.ordered,
+        "fragmented": stream.fragmented,
+        "complete": stream.complete,
+        "abandoned": stream.abandoned,
+        "partial": stream.partial,
+        "open": stream.open,
+        "chunks": stream.chunks,
+        "user_bytes": stream.user_bytes,
+        "largest_message_bytes": measure(stream.largest_message_bytes),
+        "first": instant(stream.first),
+        "last": instant(stream.last),
+    }
+
+
+def _auth(one: Authentication | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "random_bytes": one.random_bytes,
+        "hmacs": list(one.hmacs),
+        "chunks": list(one.chunks),
+        "auth_chunks": one.auth_chunks,
+        "used_hmacs": list(one.used_hmacs),
+        "used_keys": list(one.used_keys),
+        "unauthenticated_chunks": one.unauthenticated_chunks,
+        "unauthenticated_types": list(one.unauthenticated_types),
+    }
+
+
+def _zero_checksum(association: Association) -> dict[str, Any]:
+    return {
+        end: {
+            "accepted_method": one.accepted_method,
+            "uncovered_packets": one.uncovered_packets,
+        }
+        for end, one in association.zero_checksum.items()
     }
 
 

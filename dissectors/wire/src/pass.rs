@@ -128,6 +128,10 @@ impl Pass {
     }
 
     pub fn over(capture: impl Into<CaptureSet>, options: Options) -> Pass {
+        let mut tracker = Tracker::new(options.bin_ns, options.limits);
+        if let Some(Streamed::Messages(_)) = options.stream {
+            tracker.ledger.messages = Some(Vec::new());
+        }
         Pass {
             capture: capture.into(),
             work: Work {
@@ -135,7 +139,7 @@ impl Pass {
                     udp_ports: options.udp_ports,
                     flows: options.flows,
                 }),
-                tracker: Tracker::new(options.bin_ns, options.limits),
+                tracker,
                 flows: Flows::new(options.bin_ns, options.flow_capacity),
                 with_flows: options.flows,
                 frames: Frames::default(),
@@ -174,7 +178,10 @@ impl Pass {
                     }
                     self.work.record(&record);
                 }
-                Ok(None) => self.done = true,
+                Ok(None) => {
+                    self.done = true;
+                    self.work.tracker.close_all();
+                }
                 Err(damage @ Error::Damaged { .. }) => {
                     self.work.damaged(&damage);
                     self.damage.push(damage);
@@ -187,7 +194,13 @@ impl Pass {
 
     /// The streamed table that was asked for, with its rows since they were last taken.
     pub fn streamed(&mut self) -> Option<&mut Streamed> {
-        self.work.streamed.as_mut()
+        let Work { streamed, tracker, .. } = &mut self.work;
+        if let Some(Streamed::Messages(rows)) = streamed
+            && let Some(made) = &mut tracker.ledger.messages
+        {
+            rows.append(made);
+        }
+        streamed.as_mut()
     }
 
     /// The index that was asked for, for its packets so far.

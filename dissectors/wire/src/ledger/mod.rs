@@ -17,6 +17,7 @@ mod delivery;
 mod flow;
 mod index;
 mod measurement;
+mod message;
 mod room;
 mod streamed;
 
@@ -26,12 +27,15 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, SchemaRef};
 
-pub use association::{AddressRow, AsconfRow, AssociationRow, ControlRow, PathRow};
+pub use association::{
+    AddressRow, AsconfRow, AssociationRow, AuthenticationRow, ControlRow, PathRow,
+};
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use message::{MessageRow, StreamRow};
 pub use room::{Bounded, ROOM_BYTES, Room};
 pub use streamed::{ChunkRow, Streamed};
 
@@ -48,6 +52,8 @@ pub struct Ledger {
     pub heartbeats: Vec<HeartbeatRow>,
     pub asconf: Vec<AsconfRow>,
     pub control: Vec<ControlRow>,
+    pub authentication: Vec<AuthenticationRow>,
+    pub streams: Vec<StreamRow>,
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub silences: Vec<SilenceRow>,
@@ -58,6 +64,8 @@ pub struct Ledger {
     pub icmp: Vec<IcmpRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
+    /// Rows of the streamed table of messages, until they are taken; None when nobody asked.
+    pub messages: Option<Vec<MessageRow>>,
     /// Shared by the ledgers of a pass.
     room: Arc<Room>,
     row_bytes: usize,
@@ -81,6 +89,8 @@ impl Ledger {
             (HeartbeatRow::TABLE, taken(&mut self.heartbeats, HeartbeatRow::batch)),
             (AsconfRow::TABLE, taken(&mut self.asconf, AsconfRow::batch)),
             (ControlRow::TABLE, taken(&mut self.control, ControlRow::batch)),
+            (AuthenticationRow::TABLE, taken(&mut self.authentication, AuthenticationRow::batch)),
+            (StreamRow::TABLE, taken(&mut self.streams, StreamRow::batch)),
             (IntervalRow::TABLE, taken(&mut self.intervals, IntervalRow::batch)),
             (RttRow::TABLE, taken(&mut self.rtt, RttRow::batch)),
             (SilenceRow::TABLE, taken(&mut self.silences, SilenceRow::batch)),

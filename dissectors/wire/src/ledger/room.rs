@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::{
-    AddressRow, AsconfRow, CommentRow, ControlRow, HeartbeatRow, IntervalRow, Ledger, PathRow,
-    RetransmissionRow, RttRow, RunRow, SilenceRow, StallRow, TimeoutRow,
+    AddressRow, AsconfRow, AuthenticationRow, CommentRow, ControlRow, HeartbeatRow, IntervalRow,
+    Ledger, PathRow, RetransmissionRow, RttRow, RunRow, SilenceRow, StallRow, StreamRow,
+    TimeoutRow,
 };
 
 /// Most bytes of rows and of what associations remember, unless the caller says otherwise. Far
@@ -126,6 +127,8 @@ bounded! {
     heartbeats: HeartbeatRow;
     asconf: AsconfRow, text |row| row.request.len();
     control: ControlRow, text |row| row.codes.len() + row.detail.len();
+    authentication: AuthenticationRow;
+    streams: StreamRow;
     intervals: IntervalRow;
     rtt: RttRow;
     silences: SilenceRow;
@@ -139,7 +142,15 @@ impl Ledger {
 
     /// An empty ledger that takes its room from the same.
     pub fn beside(&self) -> Ledger {
-        Ledger { room: Arc::clone(&self.room), ..Ledger::default() }
+        let messages = self.messages.is_some().then(Vec::new);
+        Ledger { room: Arc::clone(&self.room), messages, ..Ledger::default() }
+    }
+
+    /// Takes over the rows of messages, which nobody waits for an association's end with.
+    pub fn take_messages(&mut self, own: &mut Ledger) {
+        if let (Some(all), Some(rows)) = (&mut self.messages, &mut own.messages) {
+            all.append(rows);
+        }
     }
 
     /// Adds a row while there is room; gives its number in this ledger.

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::column::{Cell, tables};
-use super::{describe, sentence};
+use super::{MessageRow, describe, sentence};
 use crate::address::Address;
 
 tables! {
@@ -98,12 +98,13 @@ tables! {
 #[derive(Debug)]
 pub enum Streamed {
     Chunks(Vec<ChunkRow>),
+    Messages(Vec<MessageRow>),
 }
 
 impl Streamed {
     /// Every streamed table, empty.
     pub fn all() -> Vec<Streamed> {
-        vec![Streamed::Chunks(Vec::new())]
+        vec![Streamed::Chunks(Vec::new()), Streamed::Messages(Vec::new())]
     }
 
     pub fn of(table: &str) -> Option<Streamed> {
@@ -113,25 +114,28 @@ impl Streamed {
     pub fn table(&self) -> &'static str {
         match self {
             Streamed::Chunks(_) => ChunkRow::TABLE,
+            Streamed::Messages(_) => MessageRow::TABLE,
         }
     }
 
     /// Whether the rows are those of TCP, UDP or ICMP, for which flows need to be followed.
     pub fn is_of_flows(&self) -> bool {
         match self {
-            Streamed::Chunks(_) => false,
+            Streamed::Chunks(_) | Streamed::Messages(_) => false,
         }
     }
 
     pub fn schema(&self) -> SchemaRef {
         match self {
             Streamed::Chunks(_) => ChunkRow::schema(),
+            Streamed::Messages(_) => MessageRow::schema(),
         }
     }
 
     pub fn len(&self) -> usize {
         match self {
             Streamed::Chunks(rows) => rows.len(),
+            Streamed::Messages(rows) => rows.len(),
         }
     }
 
@@ -142,6 +146,7 @@ impl Streamed {
     pub fn take(&mut self) -> RecordBatch {
         match self {
             Streamed::Chunks(rows) => ChunkRow::batch(&std::mem::take(rows)),
+            Streamed::Messages(rows) => MessageRow::batch(&std::mem::take(rows)),
         }
     }
 }

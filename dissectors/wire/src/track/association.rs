@@ -1,6 +1,8 @@
 //! One association: its ends, addresses and paths, and its chunks in order.
 
+use super::authentication::Authentication;
 use super::control;
+use super::message::Messages;
 use super::path::{Path, Place};
 use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
@@ -37,6 +39,8 @@ pub struct Association {
     addresses: [Vec<(Address, usize)>; 2],
     heartbeats: Heartbeats,
     reconfigurations: Reconfigurations,
+    messages: [Messages; 2],
+    authentication: Authentication,
     last_path: usize,
     /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
     handshake: [bool; 4],
@@ -77,6 +81,8 @@ impl Association {
             addresses: Default::default(),
             heartbeats: Heartbeats::default(),
             reconfigurations: Reconfigurations::default(),
+            messages: End::BOTH.map(|end| Messages::new(number, end)),
+            authentication: Authentication::default(),
             last_path: 0,
             handshake: [false; 4],
             init_acks: Vec::new(),
@@ -249,10 +255,16 @@ impl Association {
         ledger: &mut Ledger,
     ) -> Outcome {
         let mut outcome = Outcome::default();
+        self.authentication.chunk(chunk, at, ledger);
         let result = match chunk.kind {
             chunk::DATA | chunk::I_DATA => chunk.data().map(|data| {
                 let sender = &mut self.senders[at.sender as usize];
-                outcome.transmission = Some(sender.data(&data, at, &mut self.paths, ledger));
+                let transmission = sender.data(&data, at, &mut self.paths, ledger);
+                outcome.transmission = Some(transmission);
+                if transmission == 1 {
+                    let odd = self.messages[at.sender as usize].data(&data, at, sender, ledger);
+                    outcome.problem = odd.map(|problem| problem.at(chunk.offset as usize));
+                }
             }),
             chunk::SACK | chunk::NR_SACK => chunk.sack().map(|sack| {
                 let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
@@ -371,6 +383,7 @@ impl Association {
                 if !is_answer || !self.handshake[2] {
                     self.senders[at.sender as usize].starts_at(init.initial_tsn);
                     control::record_init(&init, chunk.kind, at, self.row(ledger));
+                    self.authentication.init(&init, at, ledger);
                 }
                 if is_answer && !self.handshake[2] && self.init_acks.len() < INIT_ACKS {
                     self.init_acks.push((init.tag, init.initial_tsn));
@@ -390,7 +403,9 @@ impl Association {
             }
             chunk::FORWARD_TSN | chunk::I_FORWARD_TSN => {
                 let forward = chunk.forward_tsn()?;
-                self.senders[at.sender as usize].forward_tsn(forward.new_cumulative_tsn);
+                let sender = &mut self.senders[at.sender as usize];
+                sender.forward_tsn(forward.new_cumulative_tsn);
+                self.messages[at.sender as usize].forward(&forward, sender, ledger);
             }
             chunk::SHUTDOWN => {
                 // It acknowledges like a SACK without blocks (RFC 9260 section 9.2).
@@ -427,7 +442,10 @@ impl Association {
     }
 
     /// Summaries that are complete only when nothing more comes.
-    pub fn finish(&self, ledger: &mut Ledger) {
+    pub fn finish(&mut self, ledger: &mut Ledger) {
+        for (messages, sender) in self.messages.iter_mut().zip(&self.senders) {
+            messages.finish(sender, ledger);
+        }
         let unanswered = !self.was_answered();
         let row = self.row(ledger);
         if unanswered && row.end == "open" {

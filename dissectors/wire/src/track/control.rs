@@ -15,6 +15,8 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
         row.init_ns.get_or_insert(at.moment.time_ns);
     }
     let extensions = extensions(init);
+    let zero_checksum_method =
+        init.params.clone().flatten().find_map(|parameter| parameter.error_detection_method());
     match at.sender {
         End::A => {
             row.a_outbound_streams = Some(init.outbound_streams);
@@ -22,6 +24,7 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
             row.a_initial_rwnd_bytes = Some(init.a_rwnd);
             row.a_initial_tsn = Some(init.initial_tsn);
             row.a_extensions = extensions;
+            row.a_zero_checksum_method = zero_checksum_method;
         }
         End::B => {
             row.b_outbound_streams = Some(init.outbound_streams);
@@ -29,6 +32,7 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
             row.b_initial_rwnd_bytes = Some(init.a_rwnd);
             row.b_initial_tsn = Some(init.initial_tsn);
             row.b_extensions = extensions;
+            row.b_zero_checksum_method = zero_checksum_method;
         }
     }
 }

@@ -41,11 +41,16 @@ pub struct Census {
 }
 
 impl Tracker {
-    /// The tables, with all that is still open.
-    pub fn finish(mut self) -> (Ledger, Census) {
+    /// Nothing more comes: closes the associations that are still open.
+    pub fn close_all(&mut self) {
         for slot in self.open.in_order() {
             self.close(slot);
         }
+    }
+
+    /// The tables, with all that is still open.
+    pub fn finish(mut self) -> (Ledger, Census) {
+        self.close_all();
         self.ledger.order_by_association();
         self.drop_dangling();
         (self.ledger, self.census)
@@ -84,8 +89,9 @@ impl Tracker {
 
     fn list(&mut self, entry: Entry) {
         let answered = entry.was_answered();
-        let Entry { association, mut ledger, .. } = entry;
+        let Entry { mut association, mut ledger, .. } = entry;
         association.finish(&mut ledger);
+        self.ledger.take_messages(&mut ledger);
         let slight = is_slight(association.row(&mut ledger), answered);
         let full = self.ledger.associations.len() >= self.limits.listed
             || (slight && self.slight >= self.limits.slight);

@@ -11,10 +11,13 @@
 //! INITs costs no more memory than its first ones; what is left out is counted.
 
 pub mod association;
+mod authentication;
+mod checksum;
 pub mod control;
 pub mod duplicate;
 pub mod flow;
 mod listing;
+mod message;
 mod moments;
 mod open;
 pub mod path;
@@ -207,6 +210,7 @@ impl Tracker {
             return Outcome::default();
         };
         let outcome = association.chunk(chunk, place, seen, ledger);
+        self.ledger.take_messages(ledger);
         if outcome.ended {
             self.open.ended(slot, seen.moment.time_ns);
         }
@@ -236,13 +240,7 @@ impl Tracker {
 }
 
 fn count(seen: &Seen<'_>, sender: End, row: &mut AssociationRow) {
-    match seen.verdict.checksum {
-        Checksum::Valid => {}
-        Checksum::ZeroOnWire => row.zero_checksums += 1,
-        Checksum::Adler32 => row.adler32_checksums += 1,
-        Checksum::Bad { .. } => row.bad_checksums += 1,
-        Checksum::NotCheckable => row.truncated_packets += 1,
-    }
+    checksum::count(seen, sender, row);
     if let Some((source, destination)) = seen.packet.udp {
         let (a, b) = match sender {
             End::A => (source, destination),

@@ -180,6 +180,11 @@ impl Sender {
         }
     }
 
+    /// Whether a TSN cannot come as a new one any more.
+    pub fn is_past(&self, tsn: u32) -> bool {
+        self.unwrap.as_ref().is_some_and(|unwrap| self.is_before_memory(unwrap.near(tsn)))
+    }
+
     fn first_sight(
         &mut self,
         index: usize,
