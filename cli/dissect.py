@@ -138,9 +138,7 @@ def dissect_command(
         sys.exit(DAMAGED_INPUT)
 
 
-def _up_to_damage(
-    batches: Iterator[pa.RecordBatch], damage: list[str]
-) -> Iterator[pa.RecordBatch]:
+def _up_to_damage(batches: Iterator[pa.RecordBatch], damage: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield what could be read of a table, and note in `damage` why that is not all."""
     begun = False
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from .ledger import ReadOptions
+    from .ledger import ReadOptions, Row
     from .selection import Range
 
 FORMAT = 1
@@ -38,7 +38,7 @@ PACKETS, BLOCKS = "index_packets", "index_blocks"
 ASSOCIATION_BLOCKS, DESCRIPTIONS = "index_association_blocks", "index_descriptions"
 
 BLOCK_BYTES = 1 << 20
-"""Of the capture, to a block: what is read for a single packet, at most, and about 1,000 packets."""
+"""Of the capture, to a block: what is read for a single packet, as a rule."""
 
 HASHED_BYTES = 65_536
 """Of each end of the capture: with size and time enough to tell another capture apart."""
@@ -116,7 +116,7 @@ class Index:
         from pyarrow import parquet
 
         blocks = self._blocks(within, association)
-        descriptions = self._descriptions()
+        descriptions = self.descriptions()
         with parquet.ParquetFile(self.folder / f"{PACKETS}.parquet") as packets:
             for block in blocks:
                 rows = _only_batch(packets.read_row_group(block["block"]))
@@ -131,8 +131,8 @@ class Index:
                 if wanted.num_rows:
                     yield self._read(block, _with_pieces(rows, wanted), descriptions)
 
-    def chunks_of(self, frame: int) -> pa.RecordBatch | None:
-        """Read the chunk rows of one frame; None when it is no SCTP packet."""
+    def chunks_of(self, frame: int) -> list[Row]:
+        """Read the chunk rows of one frame; none when it is no SCTP packet."""
         from pyarrow import compute as pc
         from pyarrow import parquet
 
@@ -140,13 +140,15 @@ class Index:
         found = parquet.read_table(path, filters=[("frame", "=", frame)])
         found = found.filter(pc.not_equal(found["standing"], PIECE))
         if not found.num_rows:
-            return None
+            return []
         block = found["block"][0].as_py()
         (row,) = (row for row in self._table(BLOCKS).to_pylist() if row["block"] == block)
         with parquet.ParquetFile(path) as packets:
             rows = _only_batch(packets.read_row_group(block))
         wanted = rows.filter(pc.equal(rows["frame"], frame))
-        return self._read(row, _with_pieces(rows, wanted), self._descriptions()).rows
+        part = self._read(row, _with_pieces(rows, wanted), self.descriptions())
+        found_rows: list[Row] = part.rows.to_pylist()
+        return found_rows
 
     def place_before(self, frame: int) -> tuple[int, int]:
         """Return offset and number of a frame, not after this one, that reading can start at.
@@ -188,9 +190,6 @@ class Index:
 
     def descriptions(self) -> list[Description]:
         """Return section, offset and length of what says how records are read."""
-        return self._descriptions()
-
-    def _descriptions(self) -> list[Description]:
         rows = self._table(DESCRIPTIONS).to_pylist()
         return [(row["section"], row["offset"], row["length"]) for row in rows]
 
@@ -336,11 +335,9 @@ def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str
     if head["capture"] != _identity(capture):
         return "the capture has changed since it was made"
     made, asked = head["options"], _normal(options)
-    if made["flows"]:
+    if not options.flows:
         # The tables of SCTP are the same with and without them.
-        asked |= {"flows": True, "flow_capacity": options.flow_capacity or made["flow_capacity"]}
-    else:
-        made, asked = (one | {"flow_capacity": None} for one in (made, asked))
+        asked |= {name: made[name] for name in ("flows", "flow_capacity")}
     different = [name for name, value in asked.items() if made[name] != value]
     if different:
         return f"it was made with other options ({', '.join(different)})"
