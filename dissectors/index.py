@@ -48,6 +48,9 @@ REGISTERED_PORTS = (9899,)
 
 PIECE = "piece"
 
+COUNTING = ("frame", "time_ns")
+"""Columns of the packet table that go up as a rule."""
+
 
 class UnfitIndexError(Exception):
     """There is an index, and it is not one of this capture as it is to be read now."""
@@ -211,6 +214,13 @@ class Part:
     read_bytes: int
 
 
+def schemas() -> dict[str, pa.Schema]:
+    """Return the schema of every table that an index has beside those of the ledger."""
+    import pyarrow as pa
+
+    return {name: pa.schema(schema) for name, schema in _core.index_schemas().items()}
+
+
 def folder_of(capture: Path) -> Path:
     """Return where the index of a capture is, if it has one."""
     return capture.with_name(capture.name + SUFFIX)
@@ -281,8 +291,16 @@ def _write_tables(
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema(_core.index_schemas()[PACKETS])
-    with parquet.ParquetWriter(folder / f"{PACKETS}.parquet", schema, compression="zstd") as writer:
+    path = folder / f"{PACKETS}.parquet"
+    schema = schemas()[PACKETS]
+    with parquet.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        # What counts up is best kept as differences, everything else as a few different values.
+        use_dictionary=[name for name in schema.names if name not in COUNTING],
+        column_encoding=dict.fromkeys(COUNTING, "DELTA_BINARY_PACKED"),
+    ) as writer:
         # One row group a block, in the blocks' order: their numbers are the same.
         more = True
         while more:
@@ -384,10 +402,7 @@ def _identity(capture: Path) -> dict[str, Any]:
 
 def _only_batch(table: pa.Table) -> pa.RecordBatch:
     """Return a block's rows in one piece, of the types that the extension expects."""
-    import pyarrow as pa
-
-    schema = pa.schema(_core.index_schemas()[PACKETS])
-    (batch,) = table.cast(schema).combine_chunks().to_batches()
+    (batch,) = table.cast(schemas()[PACKETS]).combine_chunks().to_batches()
     return batch
 
 
