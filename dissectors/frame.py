@@ -120,17 +120,16 @@ def _is_sctp(layers: list[dict[str, Any]]) -> bool:
 def _chunk_rows(capture: Path, number: int, options: ReadOptions, index: Index | None) -> list[Row]:
     """Return the chunk rows of a frame."""
     if index is not None:
-        found = index.chunks_of(number)
-        return [] if found is None else found.to_pylist()
+        return index.chunks_of(number)
     if str(capture) == ledgers.STANDARD_INPUT:
         return []  # it has been read already
     from pyarrow import compute as pc
 
     try:
         for batch in ledgers.stream(capture, ledgers.CHUNKS, options):
-            found = batch.filter(pc.equal(batch["frame"], number))
-            if found.num_rows:
-                return found.to_pylist()
+            found: list[Row] = batch.filter(pc.equal(batch["frame"], number)).to_pylist()
+            if found:
+                return found
     except _core.CaptureError:
         pass  # damage after the frame, which has been decoded
     return []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from .ledger import ReadOptions
+    from .ledger import ReadOptions, Row
     from .selection import Range
 
 FORMAT = 1
@@ -38,7 +38,7 @@ PACKETS, BLOCKS = "index_packets", "index_blocks"
 ASSOCIATION_BLOCKS, DESCRIPTIONS = "index_association_blocks", "index_descriptions"
 
 BLOCK_BYTES = 1 << 20
-"""Of the capture, to a block: what is read for a single packet, at most, and about 1,000 packets."""
+"""Of the capture, to a block: what is read for a single packet, as a rule."""
 
 HASHED_BYTES = 65_536
 """Of each end of the capture: with size and time enough to tell another capture apart."""
@@ -47,6 +47,9 @@ REGISTERED_PORTS = (9899,)
 """What `ReadOptions.udp_ports` stands for when it is None (RFC 6951 section 6)."""
 
 PIECE = "piece"
+
+COUNTING = ("frame", "time_ns")
+"""Columns of the packet table that go up as a rule."""
 
 
 class UnfitIndexError(Exception):
@@ -116,7 +119,7 @@ class Index:
         from pyarrow import parquet
 
         blocks = self._blocks(within, association)
-        descriptions = self._descriptions()
+        descriptions = self.descriptions()
         with parquet.ParquetFile(self.folder / f"{PACKETS}.parquet") as packets:
             for block in blocks:
                 rows = _only_batch(packets.read_row_group(block["block"]))
@@ -131,8 +134,8 @@ class Index:
                 if wanted.num_rows:
                     yield self._read(block, _with_pieces(rows, wanted), descriptions)
 
-    def chunks_of(self, frame: int) -> pa.RecordBatch | None:
-        """Read the chunk rows of one frame; None when it is no SCTP packet."""
+    def chunks_of(self, frame: int) -> list[Row]:
+        """Read the chunk rows of one frame; none when it is no SCTP packet."""
         from pyarrow import compute as pc
         from pyarrow import parquet
 
@@ -140,13 +143,15 @@ class Index:
         found = parquet.read_table(path, filters=[("frame", "=", frame)])
         found = found.filter(pc.not_equal(found["standing"], PIECE))
         if not found.num_rows:
-            return None
+            return []
         block = found["block"][0].as_py()
         (row,) = (row for row in self._table(BLOCKS).to_pylist() if row["block"] == block)
         with parquet.ParquetFile(path) as packets:
             rows = _only_batch(packets.read_row_group(block))
         wanted = rows.filter(pc.equal(rows["frame"], frame))
-        return self._read(row, _with_pieces(rows, wanted), self._descriptions()).rows
+        part = self._read(row, _with_pieces(rows, wanted), self.descriptions())
+        found_rows: list[Row] = part.rows.to_pylist()
+        return found_rows
 
     def place_before(self, frame: int) -> tuple[int, int]:
         """Return offset and number of a frame, not after this one, that reading can start at.
@@ -188,9 +193,6 @@ class Index:
 
     def descriptions(self) -> list[Description]:
         """Return section, offset and length of what says how records are read."""
-        return self._descriptions()
-
-    def _descriptions(self) -> list[Description]:
         rows = self._table(DESCRIPTIONS).to_pylist()
         return [(row["section"], row["offset"], row["length"]) for row in rows]
 
@@ -210,6 +212,13 @@ class Part:
 
     rows: pa.RecordBatch
     read_bytes: int
+
+
+def schemas() -> dict[str, pa.Schema]:
+    """Return the schema of every table that an index has beside those of the ledger."""
+    import pyarrow as pa
+
+    return {name: pa.schema(schema) for name, schema in _core.index_schemas().items()}
 
 
 def folder_of(capture: Path) -> Path:
@@ -282,8 +291,16 @@ def _write_tables(
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema(_core.index_schemas()[PACKETS])
-    with parquet.ParquetWriter(folder / f"{PACKETS}.parquet", schema, compression="zstd") as writer:
+    path = folder / f"{PACKETS}.parquet"
+    schema = schemas()[PACKETS]
+    with parquet.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        # What counts up is best kept as differences, everything else as a few different values.
+        use_dictionary=[name for name in schema.names if name not in COUNTING],
+        column_encoding=dict.fromkeys(COUNTING, "DELTA_BINARY_PACKED"),
+    ) as writer:
         # One row group a block, in the blocks' order: their numbers are the same.
         more = True
         while more:
@@ -336,11 +353,9 @@ def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str
     if head["capture"] != _identity(capture):
         return "the capture has changed since it was made"
     made, asked = head["options"], _normal(options)
-    if made["flows"]:
+    if not options.flows:
         # The tables of SCTP are the same with and without them.
-        asked |= {"flows": True, "flow_capacity": options.flow_capacity or made["flow_capacity"]}
-    else:
-        made, asked = (one | {"flow_capacity": None} for one in (made, asked))
+        asked |= {name: made[name] for name in ("flows", "flow_capacity")}
     different = [name for name, value in asked.items() if made[name] != value]
     if different:
         return f"it was made with other options ({', '.join(different)})"
@@ -387,10 +402,7 @@ def _identity(capture: Path) -> dict[str, Any]:
 
 def _only_batch(table: pa.Table) -> pa.RecordBatch:
     """Return a block's rows in one piece, of the types that the extension expects."""
-    import pyarrow as pa
-
-    schema = pa.schema(_core.index_schemas()[PACKETS])
-    (batch,) = table.cast(schema).combine_chunks().to_batches()
+    (batch,) = table.cast(schemas()[PACKETS]).combine_chunks().to_batches()
     return batch
 
 

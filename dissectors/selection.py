@@ -19,9 +19,11 @@ OPEN = "-"
 EARLIEST_NS, LATEST_NS = -(1 << 63), (1 << 63) - 1
 """What a time of a capture can be."""
 
-_SECONDS = re.compile(r"(@?)([+-]?\d{1,10}(?:\.\d{1,9})?)")
+_SECONDS = re.compile(r"(@?)([+-]?\d{1,10}(?:\.\d{1,9})?)", re.ASCII)
 _ISO = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d(?::?\d\d)?)?)?"
+    r"(\d{4}-\d\d-\d\d)"
+    r"(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -60,9 +62,10 @@ class Instant:
         if seconds := _SECONDS.fullmatch(text):
             return cls(int(Decimal(seconds[2]) * SECOND_NS), seconds[1] == "@")
         if iso := _ISO.fullmatch(text):
-            day, clock, fraction, zone = iso.groups()
+            day, clock, second, fraction, zone = iso.groups()
+            time = f"{clock or '00:00'}:{second or '00'}{zone or 'Z'}"
             try:
-                whole = datetime.fromisoformat(f"{day}T{clock or '00:00'}{zone or 'Z'}")
+                whole = datetime.fromisoformat(f"{day}T{time}")
             except ValueError:
                 pass  # no such day or hour: told like everything else that is no time
             else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from pathscope.cli import main as command_line
-from pathscope.dissectors import ledger
+from pathscope.dissectors import index, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,21 +36,20 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[st
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
-def tables() -> Iterator[str]:
-    """Every table of the ledger with its columns."""
-    for name, schema in ledger.schemas().items():
+def tables(schemas: dict[str, Any]) -> Iterator[str]:
+    """Every table with its columns."""
+    for name, schema in schemas.items():
         yield from ("", f"## {name}", "", schema.metadata[b"description"].decode(), "")
         yield from table(
             ("column", "type", "absent?", "meaning"),
             (
                 (
-                    row["column"],
-                    row["type"],
-                    "can be" if row["nullable"] else "",
-                    row["description"],
+                    column.name,
+                    str(column.type),
+                    "can be" if column.nullable else "",
+                    column.metadata[b"description"].decode(),
                 )
-                for row in ledger.describe()
-                if row["table"] == name
+                for column in schema
             ),
         )
     yield ""
@@ -196,7 +195,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "subflow-metrics": "subflow_metrics",
     }
     return {
-        "tables": tables,
+        "tables": lambda: tables(ledger.schemas()),
+        "index-tables": lambda: tables(index.schemas()),
         "commands": commands,
         "fields": contract.fields,
         "causes": lambda: contract.words("cause"),

@@ -62,6 +62,7 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
     [
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
+        ("index.md", {"index-tables"}),
         ("result.md", {"fields"}),
         ("metrics.md", {"causes", *MEASURED}),
     ],

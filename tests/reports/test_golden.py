@@ -25,6 +25,8 @@ NAMED_V6 = ("--label", "2001:db8:1::/64=WLAN", "--label", "2001:db8:2::/64=cellu
 NAMED_V4 = ("--label", "10.0.1.0/24=path-1", "--label", "10.0.2.0/24=path-2")
 NAMED_MIXED = ("--label", "10.0.1.0/24=WLAN", "--label", "10.0.2.0/24=cellular")
 
+OWN = ("--decoder", "own")
+
 
 def events(capture: Path) -> tuple[str, Path]:
     return "--events", capture.parent / "events.jsonl"
@@ -61,6 +63,11 @@ TEXTS: dict[str, tuple[object, ...]] = {
         "json",
     ),
     "dissect-lossy-v4-chunks": ("dissect", LOSSY),
+    "dissect-failover-v6-window": ("dissect", FAILOVER, "--window", "10.996", "11.01"),
+    "show-asconf-handover-v4-init": ("show", ASCONF, 3, *OWN),
+    "show-asconf-handover-v4-asconf": ("show", ASCONF, 160, *OWN),
+    "show-failover-v6-data": ("show", FAILOVER, 444, *OWN, "--hex"),
+    "show-lossy-v4-sack": ("show", LOSSY, 22, *OWN),
 }
 MOST_LINES = 120
 

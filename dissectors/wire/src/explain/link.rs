@@ -123,7 +123,7 @@ pub(super) fn typed(mut ether_type: u16, mut rest: &[u8]) -> Vec<Node> {
         rest = after;
     }
     if !rest.is_empty() {
-        nodes.push(Node::bytes("further headers", rest));
+        nodes.push(Node::bytes("what follows", rest));
     }
     nodes
 }

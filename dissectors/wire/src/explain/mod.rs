@@ -31,6 +31,11 @@ fn layers(decoder: &mut Decoder, record: &Record<'_>) -> (Vec<Node>, Vec<Step>) 
         &mut steps,
     );
     let mut layers = vec![frame(record)];
+    if steps.is_empty() && !record.data.is_empty() {
+        // The decoder has found nothing behind the link's header, or not the end of that.
+        let captured = u32::try_from(record.data.len()).unwrap_or(u32::MAX);
+        layers.push(link::link(record.link_type, record.data).at(0, captured));
+    }
     layers.extend(steps.iter().filter_map(layer));
     layers.push(match &found {
         Found::Sctp(packet) => sctp::packet(packet),

@@ -125,16 +125,20 @@ pub(super) fn responses(responses: Responses<'_>, base: u32) -> Vec<Node> {
 pub(super) fn causes(causes: Causes<'_>, base: u32) -> Vec<Node> {
     causes
         .map(|cause| match cause {
-            Ok(cause) => explain_cause(&cause),
+            Ok(cause) => explain_cause(&cause, base),
             Err(problem) => trouble(&problem, base),
         })
         .collect()
 }
 
-fn explain_cause(cause: &Cause<'_>) -> Node {
+fn explain_cause(cause: &Cause<'_>, base: u32) -> Node {
     let node = Node::group(named(cause.name(), "unknown cause"))
         .with([Node::number("code", cause.code), Node::number("length", cause.length)]);
     let value = cause.value;
+    let params = parameters(cause.params(), base.saturating_add(cause.base()), base);
+    if !params.is_empty() {
+        return node.with(params);
+    }
     let told = match (cause.code, value) {
         (cause::INVALID_STREAM_IDENTIFIER, &[a, b, ..]) => {
             Node::number("stream", u16::from_be_bytes([a, b]))
