@@ -76,7 +76,8 @@ def dissect(
     source
         The capture, as for `read`.
     table
-        A table of the ledger, or a streamed one such as `chunks`: every chunk with every field.
+        A table of the ledger, or a streamed one: `chunks`, `segments` of TCP, `datagrams` of UDP,
+        each with every field, and `frames`, every frame with what became of it.
     options
         How to read it. The tables of flows are filled whether or not `flows` is set.
 

@@ -60,7 +60,7 @@ def dissect_command(
     udp_ports: tuple[int, ...],
     window_s: float | None,
 ) -> None:
-    """Print a table of the ledger, or every chunk of every packet.
+    """Print a table of the ledger, or every chunk, segment, datagram or frame.
 
     A table of flows is filled without --flows, too.
 

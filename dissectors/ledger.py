@@ -34,7 +34,7 @@ CHUNKS = "chunks"
 FLOW_TABLES = frozenset(
     ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
 )
-"""The tables that stay empty unless `ReadOptions.flows` is set."""
+"""The tables of the ledger that stay empty unless `ReadOptions.flows` is set."""
 
 STANDARD_INPUT = "-"
 """The path that stands for it."""
@@ -234,10 +234,11 @@ def stream(
 
 
 def options_for(table: str, options: ReadOptions | None = None) -> ReadOptions:
-    """Return options that fill the table: a flow table takes flows that are followed."""
+    """Return options that fill the table: a flow table takes flows that are followed.
+
+    A streamed table needs nothing: the extension follows flows when its rows tell of them.
+    """
     options = options or ReadOptions()
-    if table == CHUNKS:  # SCTP's: flows would be followed for nothing
-        return replace(options, flows=False)
     return replace(options, flows=options.flows or table in FLOW_TABLES)
 
 

@@ -13,6 +13,9 @@ pub const HEADER: usize = 8;
 pub struct Datagram<'a> {
     pub source_port: u16,
     pub destination_port: u16,
+    /// As on the wire: header included, 0 in a jumbogram.
+    pub length: u16,
+    pub checksum: u16,
     /// As far as captured.
     pub payload: &'a [u8],
     /// Bytes of payload on the wire.
@@ -27,7 +30,8 @@ pub fn parse(bytes: &[u8], wire_length: u32) -> Result<Datagram<'_>, Problem> {
         let extent = Extent { captured: bytes.len(), wire };
         return Err(extent.short(Layer::Udp, 0, HEADER, "UDP header"));
     };
-    let length = match usize::from(be16::<4, HEADER>(header)) {
+    let field = be16::<4, HEADER>(header);
+    let length = match usize::from(field) {
         // A jumbogram (RFC 2675): the IP length is the only one.
         0 => wire,
         length if (HEADER..=wire).contains(&length) => length,
@@ -39,6 +43,8 @@ pub fn parse(bytes: &[u8], wire_length: u32) -> Result<Datagram<'_>, Problem> {
     Ok(Datagram {
         source_port: be16::<0, HEADER>(header),
         destination_port: be16::<2, HEADER>(header),
+        length: field,
+        checksum: be16::<6, HEADER>(header),
         payload: bytes.get(HEADER..length.min(bytes.len())).unwrap_or_default(),
         payload_length: clamp(length - HEADER),
     })

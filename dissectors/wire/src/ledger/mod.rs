@@ -14,6 +14,7 @@ mod column;
 mod delivery;
 mod flow;
 mod measurement;
+mod packet;
 mod streamed;
 
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use packet::{DatagramRow, FrameRow, SegmentRow};
 pub use streamed::{ChunkRow, Streamed};
 
 /// All tables of one pass that are kept; [`Streamed`] has the others.

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::column::{Cell, tables};
+use super::packet::{DatagramRow, FrameRow, SegmentRow};
 use super::{describe, sentence};
 use crate::address::Address;
 
@@ -98,12 +99,20 @@ tables! {
 #[derive(Debug)]
 pub enum Streamed {
     Chunks(Vec<ChunkRow>),
+    Segments(Vec<SegmentRow>),
+    Datagrams(Vec<DatagramRow>),
+    Frames(Vec<FrameRow>),
 }
 
 impl Streamed {
     /// Every streamed table, empty.
     pub fn all() -> Vec<Streamed> {
-        vec![Streamed::Chunks(Vec::new())]
+        vec![
+            Streamed::Chunks(Vec::new()),
+            Streamed::Segments(Vec::new()),
+            Streamed::Datagrams(Vec::new()),
+            Streamed::Frames(Vec::new()),
+        ]
     }
 
     pub fn of(table: &str) -> Option<Streamed> {
@@ -113,25 +122,32 @@ impl Streamed {
     pub fn table(&self) -> &'static str {
         match self {
             Streamed::Chunks(_) => ChunkRow::TABLE,
+            Streamed::Segments(_) => SegmentRow::TABLE,
+            Streamed::Datagrams(_) => DatagramRow::TABLE,
+            Streamed::Frames(_) => FrameRow::TABLE,
         }
     }
 
-    /// Whether the rows are those of TCP, UDP or ICMP, for which flows need to be followed.
+    /// Whether flows need to be followed for the rows: those of TCP and UDP, and of every frame.
     pub fn is_of_flows(&self) -> bool {
-        match self {
-            Streamed::Chunks(_) => false,
-        }
+        !matches!(self, Streamed::Chunks(_))
     }
 
     pub fn schema(&self) -> SchemaRef {
         match self {
             Streamed::Chunks(_) => ChunkRow::schema(),
+            Streamed::Segments(_) => SegmentRow::schema(),
+            Streamed::Datagrams(_) => DatagramRow::schema(),
+            Streamed::Frames(_) => FrameRow::schema(),
         }
     }
 
     pub fn len(&self) -> usize {
         match self {
             Streamed::Chunks(rows) => rows.len(),
+            Streamed::Segments(rows) => rows.len(),
+            Streamed::Datagrams(rows) => rows.len(),
+            Streamed::Frames(rows) => rows.len(),
         }
     }
 
@@ -142,6 +158,9 @@ impl Streamed {
     pub fn take(&mut self) -> RecordBatch {
         match self {
             Streamed::Chunks(rows) => ChunkRow::batch(&std::mem::take(rows)),
+            Streamed::Segments(rows) => SegmentRow::batch(&std::mem::take(rows)),
+            Streamed::Datagrams(rows) => DatagramRow::batch(&std::mem::take(rows)),
+            Streamed::Frames(rows) => FrameRow::batch(&std::mem::take(rows)),
         }
     }
 }
