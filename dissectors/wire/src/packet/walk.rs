@@ -157,7 +157,12 @@ impl<'d> Walk<'d> {
             return Ok(self.sctp(header, Some((source, destination)), udp::payload(&upper)?));
         }
         match tunnel::by_port(destination) {
-            Some(read) => self.enter(header, destination, read(udp::payload(&upper)?)?, buffers),
+            Some(read) => match read(udp::payload(&upper)?) {
+                Ok(tunnelled) => self.enter(header, destination, tunnelled, buffers),
+                // A datagram like any other, to a client that was given the tunnel's port.
+                Err(Stop::Skip(_)) => Ok(self.flow(header, upper)),
+                Err(damage) => Err(damage),
+            },
             None => Ok(self.flow(header, upper)),
         }
     }

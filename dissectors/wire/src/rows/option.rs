@@ -47,7 +47,7 @@ fn multipath(option: &Mptcp<'_>) -> String {
         Mptcp::Join { backup, address_id, token } => named(
             "mp_join",
             [
-                Some(format!("address_id:{address_id}")),
+                address_id.map(|id| format!("address_id:{id}")),
                 flag(backup, "backup"),
                 token.map(|token| format!("token:{token:#010x}")),
             ]
@@ -124,7 +124,7 @@ mod tests {
             (Mptcp::Dss(dss), "dss=fin,ack:1,sequence:2,subflow:3,length:4"),
             (Mptcp::Dss(Dss::default()), "dss"),
             (
-                Mptcp::Join { backup: true, address_id: 3, token: Some(5) },
+                Mptcp::Join { backup: true, address_id: Some(3), token: Some(5) },
                 "mp_join=address_id:3,backup,token:0x00000005",
             ),
             (
