@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pathscope
 from conformance import ours, tshark
-from conformance.explained import field_reason, frame_reason
+from conformance.explained import Handshakes, frame_reason
 from conformance.packet import HEADERS, Frame, Packet, Row, Value
 from conformance.pdml import TsharkError
 from conformance.sctp_fields import CHUNK_FIELDS, LISTS
@@ -45,6 +45,7 @@ class Comparison:
     fields: int = 0
     disagreements: list[Disagreement] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    handshakes: Handshakes = field(default_factory=Handshakes)
 
     @property
     def unexplained(self) -> list[Disagreement]:
@@ -136,6 +137,8 @@ def described(frame: Frame) -> str:
 def compare_packet(result: Comparison, frame: int, mine: Packet, other: Packet) -> None:
     """Compare the two views of one packet."""
     result.packets[mine.protocol] += 1
+    if mine.protocol == "tcp":
+        result.handshakes.note(other.header)
     compare_rows(result, frame, mine.header, other.header, HEADERS[mine.protocol])
     if len(mine.chunks) != len(other.chunks) and not stopped_early(mine, other):
         types = [",".join(str(c["chunk_type"]) for c in p.chunks) for p in (mine, other)]
@@ -167,7 +170,7 @@ def compare_rows(
             continue
         result.fields += 1
         if mine[name] != other[name]:
-            why = field_reason(name, mine[name])
+            why = result.handshakes.reason(name, mine, other)
             found = Disagreement(frame, name, mine[name], other[name], why)
             result.disagreements.append(found)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from conformance.packet import Frame, Value
+from conformance.packet import ADDRESSES, Frame, Row, Value
+
+SYN = 0x002
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,25 @@ def frame_reason(mine: Frame, other: Frame) -> str | None:
     return next((known.reason for known in SKIPPED if known.fits(mine, other)), None)
 
 
-def field_reason(name: str, mine: Value) -> str | None:
-    """Return why a field of a packet is told differently, if it is known."""
-    return SCALE_OF_ONE_SYN if name == "window_bytes" and mine is None else None
+class Handshakes:
+    """Which ends of which TCP connections have sent a SYN, as tshark shows it."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[Value, ...]] = set()
+
+    def note(self, header: Row) -> None:
+        """Note a segment."""
+        if header["flags"] is not None and int(header["flags"]) & SYN:
+            self._seen.add(tuple(header[name] for name in ADDRESSES))
+
+    def are_whole(self, header: Row) -> bool:
+        """Tell whether both ends of a segment's connection have sent a SYN."""
+        one = tuple(header[name] for name in ADDRESSES)
+        other = (one[1], one[0], one[3], one[2])
+        return {one, other} <= self._seen
+
+    def reason(self, name: str, mine: Row, other: Row) -> str | None:
+        """Return why a field of a segment is told differently, if it is the window's scale."""
+        if name == "window_bytes" and mine[name] is None and not self.are_whole(other):
+            return SCALE_OF_ONE_SYN
+        return None

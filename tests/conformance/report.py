@@ -77,7 +77,8 @@ def document(folders: list[Folder], version: str) -> str:
         (
             INTRODUCTION.format(version=version, fields=compared_fields()),
             "## Folders\n",
-            *table(("folder", "captures", "SCTP", "TCP", "UDP", *HEAD[1:]), folder_rows(folders)),
+            "A capture without packets of these protocols, or one that neither can read, has none to compare.\n",
+            *table(("folder", "captures", "with packets", "SCTP", "TCP", "UDP", *HEAD[1:]), folder_rows(folders)),
             "\n## Captures\n",
             "Every capture of the repository, and of the others those with a disagreement.\n",
             *table(("capture", *HEAD), capture_rows(folders)),
@@ -138,7 +139,8 @@ def folder_rows(folders: list[Folder]) -> Iterator[tuple[object, ...]]:
     def row(name: str, results: list[Comparison]) -> tuple[object, ...]:
         packets = sum((result.packets for result in results), Counter[str]())
         numbers = (packets[protocol] for protocol in ("sctp", "tcp", "udp"))
-        return name, len(results), *numbers, *counts(results)[1:]
+        filled = sum(result.packets.total() > 0 for result in results)
+        return name, len(results), filled, *numbers, *counts(results)[1:]
 
     for folder in folders:
         yield row(f"`{folder.name}`", folder.results)

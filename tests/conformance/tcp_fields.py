@@ -19,7 +19,8 @@ NUMBERS = {
     "payload_bytes": "tcp.len",
     "urgent": "tcp.urgent_pointer",
 }
-VERDICTS = {"0": "bad", "1": "valid", "2": "unchecked", "3": "zero"}
+# 4 is "illegal": no checksum over IPv6, which RFC 6935 allows to tunnels.
+VERDICTS = {"0": "bad", "1": "valid", "2": "unchecked", "3": "zero", "4": "zero"}
 
 END, NO_OPERATION, MSS, SCALE, SACK_PERMITTED, SACK, TIMESTAMPS, MPTCP = 0, 1, 2, 3, 4, 5, 8, 30
 

@@ -8,7 +8,7 @@ use crate::track::End;
 pub struct Followed {
     /// Number of the flow, and who sent the packet; none where nothing could be remembered.
     pub place: Option<(u32, End)>,
-    /// The capture's copy of a packet that was followed before. Nothing below is said of it.
+    /// The capture's copy of a packet that was followed before, which the sender did not send.
     pub copy: bool,
     /// What of the options could not be read.
     pub problem: Option<Problem>,
@@ -18,4 +18,10 @@ pub struct Followed {
     pub sent_as: Option<&'static str>,
     /// What numbers the datagram.
     pub numbered: Option<Numbered>,
+}
+
+impl Followed {
+    pub(super) fn copy_in(flow: u32, sender: End) -> Self {
+        Followed { place: Some((flow, sender)), copy: true, ..Followed::default() }
+    }
 }

@@ -10,6 +10,7 @@ mod budget;
 mod connection;
 mod followed;
 mod icmp;
+mod key;
 mod sender;
 mod stream;
 mod tcp;
@@ -21,13 +22,13 @@ pub use self::budget::Census;
 use self::budget::{Budget, FLOW_ROWS, SMALL_FLOW_PACKETS};
 use self::connection::Connections;
 pub use self::followed::Followed;
+use self::key::{Key, Protocol, Socket};
 pub use self::stream::Numbered;
 use self::stream::Stream;
 use self::tcp::Tcp;
 use self::way::Way;
 use super::duplicate::Duplicates;
 use super::{End, Moment};
-use crate::address::Address;
 use crate::ledger::{FlowIntervalRow, FlowRow, Ledger, TcpRetransmissionRow};
 use crate::packet::Datagram;
 use crate::{tcp as wire_tcp, udp as wire_udp};
@@ -48,38 +49,6 @@ pub struct Sight<'a> {
 impl Sight<'_> {
     fn is_cut(&self) -> bool {
         (self.datagram.bytes.len() as u64) < u64::from(self.datagram.length)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Protocol {
-    Tcp,
-    Udp,
-}
-
-impl Protocol {
-    fn name(self) -> &'static str {
-        match self {
-            Protocol::Tcp => "tcp",
-            Protocol::Udp => "udp",
-        }
-    }
-}
-
-/// One address and its port.
-type Socket = (Address, u16);
-
-/// The same for both directions.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    protocol: Protocol,
-    low: Socket,
-    high: Socket,
-}
-
-impl Key {
-    fn new(protocol: Protocol, one: Socket, other: Socket) -> Self {
-        Key { protocol, low: one.min(other), high: one.max(other) }
     }
 }
 
@@ -164,8 +133,9 @@ impl Flows {
         // numbers cannot be within a round trip.
         let takes =
             segment.payload_length > 0 || header.flags & (wire_tcp::SYN | wire_tcp::FIN) != 0;
-        if let Some(copy) = self.copy(sight, key, source, takes) {
-            return copy;
+        if let Some((flow, sender)) = self.copy(sight, key, source, takes) {
+            let window_bytes = flow.tcp.as_ref().and_then(|tcp| tcp.window_bytes(sender, header));
+            return Followed { window_bytes, ..Followed::copy_in(flow.row.flow, sender) };
         }
         let known = self.by_key.get(&key).copied();
         let index = match known {
@@ -193,8 +163,8 @@ impl Flows {
         let source = (sight.datagram.source, udp.source_port);
         let destination = (sight.datagram.destination, udp.destination_port);
         let key = Key::new(Protocol::Udp, source, destination);
-        if let Some(copy) = self.copy(sight, key, source, false) {
-            return copy;
+        if let Some((flow, sender)) = self.copy(sight, key, source, false) {
+            return Followed::copy_in(flow.row.flow, sender);
         }
         let index = match self.by_key.get(&key) {
             Some(&index) => index,
@@ -227,7 +197,7 @@ impl Flows {
         self.budget.census
     }
 
-    /// Where the packet belongs if the capture holds it twice. `certain`: no sender repeats such a
+    /// The flow and sender of a packet that the capture holds twice. `certain`: no sender repeats such a
     /// packet at once; else only an equal IPv4 identification tells, or copies seen in the same flow.
     fn copy(
         &mut self,
@@ -235,7 +205,7 @@ impl Flows {
         key: Key,
         source: Socket,
         certain: bool,
-    ) -> Option<Followed> {
+    ) -> Option<(&Flow, End)> {
         let crc32c = crc_fast::crc32_iscsi(sight.datagram.bytes);
         if !self.duplicates.is_copy_of(sight.datagram, crc32c, sight.moment.time_ns) {
             return None;
@@ -246,8 +216,7 @@ impl Flows {
             return None;
         }
         flow.row.duplicate_frames += 1;
-        let place = Some((flow.row.flow, flow.sender(source)));
-        Some(Followed { place, copy: true, ..Followed::default() })
+        Some((flow, flow.sender(source)))
     }
 
     fn is_restarted(&self, index: usize, source: Socket, header: &wire_tcp::Header) -> bool {

@@ -97,7 +97,7 @@ impl Tcp {
     }
 
     /// The window that a segment advertises: scaled, but for SYN's (RFC 7323 section 2.2).
-    fn window_bytes(&self, sender: End, header: &Header) -> Option<u32> {
+    pub fn window_bytes(&self, sender: End, header: &Header) -> Option<u32> {
         let shift = if header.has(SYN) { 0 } else { self.shift_of(sender)? };
         Some(u32::from(header.window) << shift)
     }

@@ -62,13 +62,13 @@ fn windows_are_scaled_once_the_handshake_is_known() {
 }
 
 #[test]
-fn a_copy_has_its_flow_and_nothing_else() {
+fn a_copy_has_its_flow_and_was_not_sent() {
     let found = followed(&format!(
         "{HANDSHAKE}
          30   a A seq=100 ack=500 len=100 id=7
          30.1 a A seq=100 ack=500 len=100 id=7"
     ));
-    let place = Some((0, End::A));
     assert_eq!(found[3].sent_as, Some("new"));
-    assert_eq!(found[4], Followed { place, copy: true, ..Followed::default() });
+    let window_bytes = Some(512 << 7);
+    assert_eq!(found[4], Followed { window_bytes, ..Followed::copy_in(0, End::A) });
 }
