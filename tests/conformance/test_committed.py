@@ -17,9 +17,7 @@ def test_the_page_lists_the_captures() -> None:
     assert PAGE.count("| `fixtures/") == len(CAPTURES)
 
 
-@pytest.mark.parametrize(
-    "capture", CAPTURES, ids=lambda path: str(path.relative_to(FIXTURES.path))
-)
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: str(path.relative_to(FIXTURES.path)))
 def test_agrees_with_tshark(capture: Path) -> None:
     assert shutil.which("tshark"), "tshark is missing: install the Debian package tshark"
     result = compare(capture)

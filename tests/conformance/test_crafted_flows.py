@@ -142,7 +142,12 @@ WAYS = {
     "q-in-q": LINK / Dot1Q(vlan=7, type=0x8100) / Dot1Q(vlan=8) / V6,
     "ip-in-ip": LINK / IP(src="192.0.2.1", dst="192.0.2.2") / V4,
     "gre": LINK / IP(src="192.0.2.1", dst="192.0.2.2") / GRE() / V6,
-    "vxlan": LINK / IP(src="192.0.2.1", dst="192.0.2.2") / UDP(sport=7777) / VXLAN(vni=3) / LINK / V4,
+    "vxlan": LINK
+    / IP(src="192.0.2.1", dst="192.0.2.2")
+    / UDP(sport=7777)
+    / VXLAN(vni=3)
+    / LINK
+    / V4,
 }
 
 

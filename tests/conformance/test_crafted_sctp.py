@@ -10,7 +10,6 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
-
 V4, V6 = tlv(5, bytes([10, 0, 1, 9])), tlv(6, bytes.fromhex("20010db8000100000000000000000009"))
 INIT = struct.pack("!IIHHI", 0xCAFE, 100_000, 10, 20, 0xFFFFFFF0)
 EXTENSIONS = tlv(0x8000) + tlv(0x8008, b"\xc1\x80\x82") + tlv(0xC000) + tlv(0xC006, bytes(4))

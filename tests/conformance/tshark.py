@@ -114,7 +114,9 @@ def continues(udp: ET.Element, above: ET.Element) -> bool:
     """Tell whether what stands above a UDP header carries a packet that counts instead."""
     name = above.get("name")
     fields = children(udp)
-    ports = [number(fields, f"udp.{end}port") for end in ("src", "dst") if f"udp.{end}port" in fields]
+    ports = [
+        number(fields, f"udp.{end}port") for end in ("src", "dst") if f"udp.{end}port" in fields
+    ]
     if name == "sctp":
         return ENCAPSULATION_PORT in ports
     if name == "gtp" and G_PDU not in (field.get("show") for field in above):
