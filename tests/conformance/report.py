@@ -95,29 +95,29 @@ def document(folders: list[Folder], version: str) -> str:
 INTRODUCTION = """\
 # Agreement with tshark
 
-pathscope's streamed tables against tshark {version}, frame by frame and field by field. This page is
-written by `make conformance DIR="..." WRITE=docs/conformance.md`; `make conformance DIR=...` does the
-same for captures of your own, and fails on a disagreement without a reason.
+pathscope's streamed tables against tshark {version}, frame by frame and field by field. This page
+is written by `make conformance DIR="..." WRITE=docs/conformance.md`; `make conformance DIR=...`
+does the same for captures of your own, and fails on a disagreement without a reason.
 
-The captures under `fixtures` are part of the repository. The others are not, because they are other
-people's: `sctp`, `flows` and `malformed` hold files that public projects keep with their tests and
-their documentation, among them tcpdump, libpcap, Wireshark's samples, tcptrace, Zeek, Suricata,
-PcapPlusPlus, usrsctp and Open5GS. A name is `owner__repository__path`, which is where the file can be
-had.
+The captures under `fixtures` are part of the repository. The others are not, because they are
+other people's: `sctp`, `flows` and `malformed` hold files that public projects keep with their
+tests and their documentation, among them tcpdump, libpcap, Wireshark's samples, tcptrace, Zeek,
+Suricata, PcapPlusPlus, usrsctp and Open5GS. A name is `owner__repository__path`, which is where
+the file can be had.
 
 ## What is compared
 
 {fields}
 
-All of them as on the wire, but for `window_bytes`, which is scaled. Options are compared in order,
-with their kinds and values: MSS, window scale, SACK-permitted, SACK blocks, timestamps, every subtype
-of MPTCP field by field, any other kind by its bytes. The verdict on a checksum is compared too; a sum
-that was left to the interface, `partial`, is bad to tshark.
+All of them as on the wire, but for `window_bytes`, which is scaled. Options are compared in
+order, with their kinds and values: MSS, window scale, SACK-permitted, SACK blocks, timestamps,
+every subtype of MPTCP field by field, any other kind by its bytes. The verdict on a checksum is
+compared too; a sum that was left to the interface, `partial`, is bad to tshark.
 
-Of packets inside packets it is the one that pathscope reads: the innermost of a tunnel's, SCTP in UDP
-on port 9899, and none that an ICMP error quotes. A frame in which one side reads a packet and the
-other none, or another protocol, is a disagreement. Where the capture cut a chunk, or tshark gave up on
-a malformed one, what both show is compared.
+Of packets inside packets it is the one that pathscope reads: the innermost of a tunnel's, SCTP in
+UDP on port 9899, and none that an ICMP error quotes. A frame in which one side reads a packet and
+the other none, or another protocol, is a disagreement. Where the capture cut a chunk, or tshark
+gave up on a malformed one, what both show is compared.
 """
 
 FOLDERS = (

@@ -53,8 +53,10 @@ OPTIONS: dict[str, tuple[bytes, str | None]] = {
     ),
     "mp-capable-data": (
         multipath(0, 1, b"\x01" + KEYS + b"\0\x09"),
-        "mp_capable=version:1,flags:0x01,sender_key:0x0001020304050607,"
-        "receiver_key:0x08090a0b0c0d0e0f,length:9",
+        (
+            "mp_capable=version:1,flags:0x01,sender_key:0x0001020304050607,"
+            "receiver_key:0x08090a0b0c0d0e0f,length:9"
+        ),
     ),
     "mp-join-syn": (
         multipath(1, 1, b"\x03" + KEYS[:8]),
