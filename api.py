@@ -105,8 +105,9 @@ def dissect(
     source
         The capture, as for `read`.
     table
-        A table of the ledger, or a streamed one: `chunks`, every chunk with every field, or
-        `messages`, every user message.
+        A table of the ledger, or a streamed one: `chunks`, `segments` of TCP, `datagrams` of UDP,
+        each with every field, `messages`, every user message, and `frames`, every frame with what
+        became of it.
     options
         How to read it. The tables of flows are filled whether or not `flows` is set.
     window

@@ -97,7 +97,7 @@ def dissect_command(
     udp_ports: tuple[int, ...],
     window_s: float | None,
 ) -> None:
-    """Print a table of the ledger, or every chunk or user message of every association.
+    """Print a table of the ledger, or every chunk, message, segment, datagram or frame.
 
     A table of flows is filled without --flows, too.
 

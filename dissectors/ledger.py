@@ -37,7 +37,7 @@ MESSAGES = "messages"
 FLOW_TABLES = frozenset(
     ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
 )
-"""The tables that stay empty unless `ReadOptions.flows` is set."""
+"""The tables of the ledger that stay empty unless `ReadOptions.flows` is set."""
 
 STANDARD_INPUT = "-"
 """The path that stands for it."""
@@ -252,7 +252,10 @@ def stream_from(
 
 
 def options_for(table: str, options: ReadOptions | None = None) -> ReadOptions:
-    """Return options that fill the table: a flow table takes flows that are followed."""
+    """Return options that fill the table: a flow table takes flows that are followed.
+
+    A streamed table needs nothing: the extension follows flows when its rows tell of them.
+    """
     options = options or ReadOptions()
     if table in (CHUNKS, MESSAGES):  # SCTP's: flows would be followed for nothing
         return replace(options, flows=False)

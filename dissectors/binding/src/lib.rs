@@ -70,8 +70,9 @@ impl Pass {
                 ..defaults.capture
             },
             filter: filter.map(filter::compile).transpose().map_err(to_python)?,
+            // Of a streamed table the rows are all that is wanted.
+            flows: stream.as_ref().map_or(flows, Streamed::is_of_flows),
             stream,
-            flows,
             flow_capacity: flow_capacity.unwrap_or(defaults.flow_capacity),
             limits: Limits {
                 open: association_capacity.unwrap_or(defaults.limits.open),

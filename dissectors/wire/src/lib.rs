@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+mod checksum;
 pub mod container;
 pub mod error;
 pub mod explain;

@@ -2,6 +2,7 @@
 //!
 //! Every record is counted once: read = dissected + partial + skipped by reason.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -11,12 +12,12 @@ use crate::index::{self, Indexer};
 use crate::ledger::{CommentRow, Ledger, PROBLEM_ROWS, ProblemRow, Streamed};
 use crate::packet::{Decoder, DecoderOptions, Found, Packet, Source};
 use crate::problem::{Kind, Layer, Problem};
-use crate::rows::chunk_row;
+use crate::rows::{chunk_row, frame_row};
 use crate::sctp::{self, verify};
 use crate::track::flow::{Census, FLOWS, Flows};
 use crate::track::standing::Standing;
 use crate::track::{self, Limits, Located, Moment, Seen, Tracker};
-use flow::{icmp, sight, tcp, udp};
+use flow::{FlowReader, sight};
 
 mod flow;
 
@@ -173,7 +174,8 @@ impl Pass {
                         && !filter(record.link_type, record.data, record.wire_length)?
                     {
                         self.work.note(&record);
-                        self.work.skip("excluded by the filter");
+                        let excluded = Whole::No("excluded by the filter".into());
+                        self.work.count(&record, None, excluded);
                         continue;
                     }
                     self.work.record(&record);
@@ -247,11 +249,23 @@ impl Work {
         }
     }
 
-    fn count(&mut self, whole: Whole) {
-        match whole {
-            Whole::Yes => self.frames.dissected += 1,
-            Whole::Partly => self.frames.partial += 1,
-            Whole::No(reason) => self.skip(&reason),
+    fn count(&mut self, record: &Record<'_>, protocol: Option<&'static str>, whole: Whole) {
+        let (outcome, reason) = match whole {
+            Whole::Yes => {
+                self.frames.dissected += 1;
+                ("dissected", None)
+            }
+            Whole::Partly => {
+                self.frames.partial += 1;
+                ("partial", None)
+            }
+            Whole::No(reason) => {
+                self.skip(&reason);
+                ("skipped", Some(reason))
+            }
+        };
+        if let Some(Streamed::Frames(rows)) = &mut self.streamed {
+            rows.push(frame_row(record, protocol, outcome, reason.map(Cow::into_owned)));
         }
     }
 
@@ -279,36 +293,36 @@ impl Work {
         }
         let found =
             decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
-        match found {
+        let (protocol, whole) = match found {
             Found::Sctp(packet) => {
+                self.sctp_packets += 1;
                 let reassembled = packet.reassembled;
                 let mut reader = Reader { tracker, problems, streamed, index, moment, source };
                 let whole = reader.packet(&packet, record);
-                self.sctp_packets += 1;
-                self.count(whole);
                 if reassembled && let Some(index) = &mut self.index {
                     index.pieces(self.decoder.sources());
                 }
+                (Some("sctp"), whole)
             }
             Found::Tcp(datagram) => {
-                let whole = tcp(flows, tracker, problems, &sight(&datagram, record));
-                self.count(whole);
+                let mut reader = FlowReader { flows, tracker, problems, streamed };
+                (Some("tcp"), reader.tcp(&sight(&datagram, record)))
             }
             Found::Udp(datagram) => {
-                let whole = udp(flows, tracker, problems, &sight(&datagram, record));
-                self.count(whole);
+                let mut reader = FlowReader { flows, tracker, problems, streamed };
+                (Some("udp"), reader.udp(&sight(&datagram, record)))
             }
             Found::Icmp(datagram) => {
-                let whole = icmp(flows, tracker, problems, &sight(&datagram, record));
-                self.count(whole);
+                let mut reader = FlowReader { flows, tracker, problems, streamed };
+                (Some("icmp"), reader.icmp(&sight(&datagram, record)))
             }
-            Found::Skip(skip) => self.skip(skip.name()),
+            Found::Skip(skip) => (None, Whole::No(skip.name().into())),
             Found::Problem(problem) => {
-                let reason = reason(&problem);
                 report(tracker, problems, &problem, moment);
-                self.skip(&reason);
+                (None, Whole::No(reason(&problem).into()))
             }
-        }
+        };
+        self.count(record, protocol, whole);
     }
 
     fn damaged(&mut self, damage: &Error) {
@@ -328,7 +342,8 @@ impl Work {
 enum Whole {
     Yes,
     Partly,
-    No(String),
+    /// Why.
+    No(Cow<'static, str>),
 }
 
 const BEYOND_THE_PATHS: Problem = Problem {
@@ -357,7 +372,7 @@ impl Reader<'_> {
             Err(problem) => {
                 let problem = problem.at(packet.sctp_offset as usize);
                 report(self.tracker, self.problems, &problem, self.moment);
-                return Whole::No(reason(&problem));
+                return Whole::No(reason(&problem).into());
             }
         };
         let seen = Seen {

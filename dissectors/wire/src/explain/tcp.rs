@@ -76,7 +76,8 @@ fn multipath(option: &Mptcp<'_>) -> Node {
             Node::group("MP_CAPABLE").with(fields)
         }
         Mptcp::Join { backup, address_id, token } => Node::group("MP_JOIN")
-            .with([Node::text("backup", yes(*backup)), Node::number("address ID", *address_id)])
+            .with([Node::text("backup", yes(*backup))])
+            .with(address_id.map(|id| Node::number("address ID", id)))
             .with(token.map(|token| Node::text("token", format!("0x{token:08x}")))),
         Mptcp::Dss(dss) => data_sequence(dss),
         Mptcp::AddAddress { echo, address_id, address, port } => Node::group("ADD_ADDR")

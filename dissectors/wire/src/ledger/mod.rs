@@ -18,6 +18,7 @@ mod flow;
 mod index;
 mod measurement;
 mod message;
+mod packet;
 mod room;
 mod streamed;
 
@@ -36,6 +37,7 @@ pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmi
 pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
+pub use packet::{DatagramRow, FrameRow, SegmentRow};
 pub use room::{Bounded, ROOM_BYTES, Room};
 pub use streamed::{ChunkRow, Streamed};
 

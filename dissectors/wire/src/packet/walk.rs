@@ -203,9 +203,15 @@ impl<'d, const TRACED: bool> Walk<'d, TRACED> {
         match tunnel::by_port(destination) {
             Some(read) => {
                 let payload = udp::payload(&upper)?;
-                let tunnelled = read(payload)?;
-                self.note(|| Step::between(Passed::Udp, upper.span(), payload.offset));
-                self.enter(header, destination, payload, tunnelled, buffers)
+                match read(payload) {
+                    Ok(tunnelled) => {
+                        self.note(|| Step::between(Passed::Udp, upper.span(), payload.offset));
+                        self.enter(header, destination, payload, tunnelled, buffers)
+                    }
+                    // A datagram like any other, to a client that was given the tunnel's port.
+                    Err(Stop::Skip(_)) => Ok(self.flow(header, upper)),
+                    Err(damage) => Err(damage),
+                }
             }
             None => Ok(self.flow(header, upper)),
         }

@@ -66,7 +66,7 @@ impl Connections {
             Mptcp::Join { backup, address_id, token } => {
                 if header.has(SYN) {
                     flow.row.backup |= backup;
-                    flow.ways[sender as usize].row.address_id = Some(address_id);
+                    flow.ways[sender as usize].row.address_id = address_id;
                 }
                 if let Some(token) = token.filter(|_| header.has(SYN) && !header.has(ACK)) {
                     self.join(flow, sender, token);

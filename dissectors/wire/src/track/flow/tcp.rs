@@ -2,9 +2,10 @@
 //! what is outstanding is the work of its two [`Sender`]s.
 
 use super::sender::{Acknowledgement, Sender, Sending};
-use super::{Desk, Flow};
+use super::{Desk, Flow, Followed};
 use crate::ledger::FlowRow;
 use crate::problem::Problem;
+use crate::tcp::option::MAXIMUM_SHIFT;
 use crate::tcp::{ACK, FIN, Header, Mptcp, Opt, RST, SYN, Sack, Segment, mptcp};
 use crate::track::{End, Moment};
 
@@ -95,6 +96,12 @@ impl Tcp {
         })
     }
 
+    /// The window that a segment advertises: scaled, but for SYN's (RFC 7323 section 2.2).
+    pub fn window_bytes(&self, sender: End, header: &Header) -> Option<u32> {
+        let shift = if header.has(SYN) { 0 } else { self.shift_of(sender)? };
+        Some(u32::from(header.window) << shift)
+    }
+
     /// The whole round trip: of the handshake, else of the two directions' smoothed samples,
     /// each of which goes from the capture to one end and back.
     fn round_trip_ns(&self) -> Option<i64> {
@@ -181,16 +188,18 @@ fn length(from_ns: i64, to_ns: i64) -> u64 {
     u64::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(0)
 }
 
-/// Reads one segment into its flow. Says what of its options could not be read.
+/// Reads one segment into its flow.
 pub fn segment(
     flow: &mut Flow,
     sender: End,
     segment: &Segment<'_>,
     desk: &mut Desk<'_>,
-) -> Option<Problem> {
-    let mut tcp = flow.tcp.take()?;
+) -> Followed {
+    let mut followed = Followed { place: Some((flow.row.flow, sender)), ..Followed::default() };
+    let Some(mut tcp) = flow.tcp.take() else { return followed };
     let header = &segment.header;
     let (said, problem) = options(flow, sender, segment, desk);
+    followed.problem = problem;
     let before = tcp.remembered();
     announce(&mut tcp, flow, sender, header, &said);
     tcp.handshake(sender, header, &mut flow.row, desk.moment);
@@ -198,16 +207,17 @@ pub fn segment(
         // What an RST carries is no data, and its numbers may be anything (RFC 9293 section 3.5.2).
         tcp.ended(sender, header, &mut flow.row, desk.moment);
     } else {
-        transmit(&mut tcp, flow, sender, segment, &said, desk);
+        followed.sent_as = transmit(&mut tcp, flow, sender, segment, &said, desk);
         if header.has(ACK) {
             acknowledge(&mut tcp, flow, sender, segment, &said, desk);
         }
         tcp.ended(sender, header, &mut flow.row, desk.moment);
         window(&mut tcp, flow, sender, header, desk);
     }
+    followed.window_bytes = tcp.window_bytes(sender, header);
     desk.budget.remembered(before, tcp.remembered());
     flow.tcp = Some(tcp);
-    problem
+    followed
 }
 
 fn options<'a>(
@@ -221,7 +231,7 @@ fn options<'a>(
     for option in segment.options.clone() {
         match option {
             Ok(Opt::MaximumSegmentSize(mss)) => said.mss = Some(mss),
-            Ok(Opt::WindowScale(shift)) => said.shift = Some(shift),
+            Ok(Opt::WindowScale(shift)) => said.shift = Some(shift.min(MAXIMUM_SHIFT)),
             Ok(Opt::SackPermitted) => said.sack_permitted = true,
             Ok(Opt::Sack(sack)) => said.sack = Some(sack),
             Ok(Opt::Timestamps { value, echo }) => said.timestamps = Some((value, echo)),
@@ -267,7 +277,7 @@ fn transmit(
     segment: &Segment<'_>,
     said: &Said<'_>,
     desk: &mut Desk<'_>,
-) {
+) -> Option<&'static str> {
     let header = &segment.header;
     let count = if header.has(ACK) { tcp.syn_ack.count } else { tcp.syn.count };
     let sending = Sending {
@@ -294,6 +304,7 @@ fn transmit(
         bin.flight_max_bytes = bin.flight_max_bytes.max(sender.flight());
     }
     way.row.flight_max_bytes = way.row.flight_max_bytes.max(sender.flight());
+    sent.sent_as
 }
 
 /// The ACK that `sender` sent, for what the other end sent.
@@ -343,7 +354,7 @@ fn window(tcp: &mut Tcp, flow: &mut Flow, sender: End, header: &Header, desk: &m
     if header.has(SYN) || !header.has(ACK) {
         return;
     }
-    let shift = tcp.shift_of(sender);
+    let bytes = tcp.window_bytes(sender, header);
     let window = &mut tcp.windows[sender as usize];
     let way = &mut flow.ways[sender as usize];
     let time_ns = desk.moment.time_ns;
@@ -359,8 +370,7 @@ fn window(tcp: &mut Tcp, flow: &mut Flow, sender: End, header: &Header, desk: &m
             way.row.zero_window_ns += length(closed_ns, time_ns);
         }
     }
-    let Some(shift) = shift else { return };
-    let bytes = u32::from(header.window) << shift;
+    let Some(bytes) = bytes else { return };
     let least = |least: Option<u32>| Some(least.map_or(bytes, |least| least.min(bytes)));
     let row = &mut way.row;
     row.window_min_bytes = least(row.window_min_bytes);

@@ -1,5 +1,6 @@
 //! One row of the streamed chunk table.
 
+use super::list;
 use crate::address::Address;
 use crate::ledger::ChunkRow;
 use crate::sctp::{Checksum, Chunk, chunk};
@@ -117,9 +118,4 @@ fn fill(row: &mut ChunkRow, chunk: &Chunk<'_>) {
 
 fn addresses(found: impl Iterator<Item = Address>) -> Option<String> {
     list(found.map(|address| address.to_string()), ";")
-}
-
-fn list(words: impl Iterator<Item = String>, separator: &str) -> Option<String> {
-    let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| words.join(separator))
 }
