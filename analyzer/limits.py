@@ -60,7 +60,7 @@ def _associations(facts: dict[str, Any]) -> list[str]:
             " packets: a flood or a scan"
         )
     warnings += [
-        f"{rows} rows of table `{table}` were not kept: it is full"
+        f"{rows} rows of table `{table}` were not kept: there was no room"
         for table, rows in facts["unlisted"].items()
     ]
     return warnings

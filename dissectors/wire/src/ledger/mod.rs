@@ -38,6 +38,7 @@ pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, In
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
 pub use packet::{DatagramRow, FrameRow, SegmentRow};
+pub(crate) use room::push;
 pub use room::{Bounded, ROOM_BYTES, Room};
 pub use streamed::{ChunkRow, Streamed};
 

@@ -68,7 +68,9 @@ pub trait Bounded: Sized {
     fn rows(ledger: &mut Ledger) -> &mut Vec<Self>;
 
     /// Bytes of its text.
-    fn text_bytes(&self) -> usize;
+    fn text_bytes(&self) -> usize {
+        0
+    }
 }
 
 macro_rules! bounded {
@@ -86,10 +88,10 @@ macro_rules! bounded {
                     &mut ledger.$table
                 }
 
-                fn text_bytes(&self) -> usize {
-                    let bytes: &[fn(&$row) -> usize] = &[$($text)?];
-                    bytes.iter().map(|bytes| bytes(self)).sum()
-                }
+                $(fn text_bytes(&self) -> usize {
+                    let of: fn(&Self) -> usize = $text;
+                    of(self)
+                })?
             }
         )+
 
@@ -162,11 +164,7 @@ impl Ledger {
         }
         self.row_bytes += bytes;
         let rows = R::rows(self);
-        if rows.is_empty() {
-            // Most associations of a flood have one row in a table; a vector begins with four.
-            rows.reserve_exact(1);
-        }
-        rows.push(row);
+        push(rows, row);
         Some(rows.len() - 1)
     }
 
@@ -216,6 +214,15 @@ impl Ledger {
         let tables = TABLES.iter().copied().zip(refused).chain([comments]);
         tables.filter(|(_, count)| *count > 0).collect()
     }
+}
+
+/// Adds to a vector that mostly holds one: an association of a flood has one path, one bin, one
+/// of everything, and a vector begins with room for four.
+pub(crate) fn push<T>(to: &mut Vec<T>, one: T) {
+    if to.is_empty() {
+        to.reserve_exact(1);
+    }
+    to.push(one);
 }
 
 fn bytes_of<R: Bounded>(row: &R) -> usize {

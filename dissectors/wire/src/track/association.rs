@@ -8,7 +8,7 @@ use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
 use super::{End, Key, Moment, Seen};
 use crate::address::Address;
-use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow};
+use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow, push};
 use crate::problem::{Kind, Layer, Problem};
 use crate::sctp::asconf::Asconf;
 use crate::sctp::setup::Init;
@@ -153,7 +153,9 @@ impl Association {
             left_frame: None,
         });
         // An address without a row is no address: the ledger's numbers and the tracker's agree.
-        self.addresses[end as usize].extend(row.map(|row| (address, row)));
+        if let Some(row) = row {
+            push(&mut self.addresses[end as usize], (address, row));
+        }
     }
 
     fn forget(&mut self, end: End, address: Address, at: Moment, ledger: &mut Ledger) {
@@ -200,11 +202,7 @@ impl Association {
             last_ns: seen.moment.time_ns,
             last_frame: seen.moment.frame,
         })?;
-        if self.paths.is_empty() {
-            // Most associations of a flood have one path; a vector begins with four.
-            self.paths.reserve_exact(1);
-        }
-        self.paths.push(Path::new(a, b, row));
+        push(&mut self.paths, Path::new(a, b, row));
         self.last_path = self.paths.len() - 1;
         Some(self.last_path)
     }

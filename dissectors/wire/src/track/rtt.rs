@@ -65,7 +65,6 @@ impl Rtt {
     }
 
     /// None without a sample, and where there was no room for them.
-
     pub fn row(
         &self,
         association: u32,
