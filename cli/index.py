@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..dissectors.index import Index, UnfitIndexError, build
+from ..dissectors.index import Index, UnfitIndexError
+from ..dissectors.indexing import build
 from ..dissectors.ledger import STANDARD_INPUT
 from .terminal import progress
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +19,7 @@ from . import ledger as ledgers
 from .selection import select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -37,9 +34,6 @@ SUFFIX = ".index"
 PACKETS, BLOCKS = "index_packets", "index_blocks"
 ASSOCIATION_BLOCKS, DESCRIPTIONS = "index_association_blocks", "index_descriptions"
 
-BLOCK_BYTES = 1 << 20
-"""Of the capture, to a block: what is read for a single packet, as a rule."""
-
 HASHED_BYTES = 65_536
 """Of each end of the capture: with size and time enough to tell another capture apart."""
 
@@ -47,9 +41,6 @@ REGISTERED_PORTS = (9899,)
 """What `ReadOptions.udp_ports` stands for when it is None (RFC 6951 section 6)."""
 
 PIECE = "piece"
-
-COUNTING = ("frame", "time_ns")
-"""Columns of the packet table that go up as a rule."""
 
 
 class UnfitIndexError(Exception):
@@ -223,136 +214,18 @@ def schemas() -> dict[str, pa.Schema]:
 
 def folder_of(capture: Path) -> Path:
     """Return where the index of a capture is, if it has one."""
-    return capture.with_name(capture.name + SUFFIX)
-
-
-def build(
-    capture: Path,
-    options: ReadOptions,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> Index:
-    """Read a capture and write its index beside it, in place of an older one.
-
-    Parameters
-    ----------
-    capture
-        A plain capture file.
-    options
-        How to read it; an index serves only readings with these.
-    progress
-        Called now and then with bytes read and bytes in all.
-
-    Raises
-    ------
-    CaptureError
-        As `ledger.read`, and when the capture changed in the meantime.
-    FilterError
-        When libpcap does not take the filter.
-    ValueError
-        When the capture is compressed or no file.
-    FileExistsError
-        When something else than an index is in its place.
-    OSError
-        When the index cannot be written.
-    """
-    folder = folder_of(capture)
-    if folder.exists() and not (folder / HEAD).is_file():
-        raise FileExistsError(f"{folder} exists and is no index")
-    running = _core.Pass(
-        [capture],
-        bin_ns=options.bin_ns,
-        udp_ports=None if options.udp_ports is None else list(options.udp_ports),
-        reorder_window_ns=options.reorder_window_ns,
-        filter=options.filter,
-        flows=options.flows,
-        flow_capacity=options.flow_capacity,
-        index_block_bytes=BLOCK_BYTES,
-    )
-    before = _identity(capture)
-    with _new_folder(folder) as temporary:
-        facts = _write_tables(running, temporary, progress)
-        if _identity(capture) != before:
-            raise _core.CaptureError(f"{capture}: changed while it was being indexed")
-        head = {
-            "format": FORMAT,
-            "definitions": _definitions(),
-            "capture": before,
-            "options": _normal(options),
-            "facts": facts,
-        }
-        (temporary / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n")
-    return Index(capture, folder, facts, options)
-
-
-def _write_tables(
-    running: _core.Pass, folder: Path, progress: Callable[[int, int | None], None] | None
-) -> dict[str, Any]:
-    """Run the pass and write what it finds; returns the facts of the capture."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    path = folder / f"{PACKETS}.parquet"
-    schema = schemas()[PACKETS]
-    with parquet.ParquetWriter(
-        path,
-        schema,
-        compression="zstd",
-        # What counts up is best kept as differences, everything else as a few different values.
-        use_dictionary=[name for name in schema.names if name not in COUNTING],
-        column_encoding=dict.fromkeys(COUNTING, "DELTA_BINARY_PACKED"),
-    ) as writer:
-        # One row group a block, in the blocks' order: their numbers are the same.
-        more = True
-        while more:
-            more = running.step(ledgers.STEP_RECORDS)
-            for batch in running.take_index():
-                writer.write_batch(pa.record_batch(batch))
-            if progress is not None:
-                progress(*running.progress())
-        result = running.finish()
-        for batch in result["index"].pop(PACKETS):
-            writer.write_batch(pa.record_batch(batch))
-    for name, batch in (result["tables"] | result["index"]).items():
-        table = pa.Table.from_batches([pa.record_batch(batch)])
-        parquet.write_table(table, folder / f"{name}.parquet", compression="zstd")
-    facts: dict[str, Any] = result["capture"]
-    return facts
-
-
-@contextmanager
-def _new_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that appears under its name only when all of it has been written."""
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    except OSError as error:
-        error.filename = str(folder)
-        raise
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private; an index is as open as others
-        if folder.exists():
-            old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-            folder.replace(old)
-            temporary.replace(folder)
-            shutil.rmtree(old)
-        else:
-            temporary.replace(folder)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    return Path(f"{capture}{SUFFIX}")
 
 
 def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str | None:
     """Why an index cannot be used; None when it can."""
     if head["format"] != FORMAT:
         return f"its format is {head['format']}, not {FORMAT}"
-    if head["definitions"] != _definitions():
+    if head["definitions"] != definitions():
         return "it was made by another version of pathscope"
-    if head["capture"] != _identity(capture):
+    if head["capture"] != identity(capture):
         return "the capture has changed since it was made"
-    made, asked = head["options"], _normal(options)
+    made, asked = head["options"], normal(options)
     if not options.flows:
         # The tables of SCTP are the same with and without them.
         asked |= {name: made[name] for name in ("flows", "flow_capacity")}
@@ -364,13 +237,13 @@ def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str
     return f"it lacks the table {missing[0]}" if missing else None
 
 
-def _normal(options: ReadOptions) -> dict[str, Any]:
+def normal(options: ReadOptions) -> dict[str, Any]:
     """Options as the index notes them: the same readings give the same dict."""
     ports = sorted(set(options.udp_ports or REGISTERED_PORTS))
     return asdict(options) | {"udp_ports": ports}
 
 
-def _definitions() -> str:
+def definitions() -> str:
     """Return a digest of the version and of what the tables' columns are and mean."""
     found = _core.schemas() | _core.index_schemas()
     words = [_core.__version__, *(row for name in found for row in _columns(name, found[name]))]
@@ -385,7 +258,7 @@ def _columns(table: str, schema: Any) -> Iterator[str]:
         yield f"{table}.{column.name} {column.type} {column.nullable} {meaning}"
 
 
-def _identity(capture: Path) -> dict[str, Any]:
+def identity(capture: Path) -> dict[str, Any]:
     """By what a capture is told from another, and from itself before a change."""
     with capture.open("rb") as file:
         status = os.fstat(file.fileno())

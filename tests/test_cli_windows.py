@@ -191,6 +191,7 @@ def test_show_by_tshark() -> None:
         ([str(FAILOVER), "99999"], "there is no frame 99999, the capture has 1510"),
         ([str(FAILOVER), "0"], "Invalid value for 'FRAME'"),
         (["nowhere", "1"], "nowhere: No such file or directory"),
+        ([".", "1"], ".: Is a directory"),
         ([str(FAILOVER.parent), "1"], "Is a directory"),
         ([__file__, "1"], "expected a pcap, pcapng or snoop header"),
         (["-", "1", "--decoder", "tshark"], ""),

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from crafting import LINK, START_NS, V4, Record, data, ethernet_records, fragments, pcap
 from pathscope import CaptureError, ReadOptions, TsharkError, explain
-from pathscope.dissectors import index as indexes
-from pathscope.dissectors import tshark
+from pathscope.dissectors import indexing, tshark
 from pathscope.dissectors.frame import DECODERS
 from reading import chunk_rows
 from running import FAILOVER
@@ -49,8 +48,8 @@ def halved(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("indexed", [False, True])
 def test_fragments(halved: Path, indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if indexed:
-        monkeypatch.setattr(indexes, "BLOCK_BYTES", 300)
-        indexes.build(halved, OPTIONS)
+        monkeypatch.setattr(indexing, "BLOCK_BYTES", 300)
+        indexing.build(halved, OPTIONS)
     first = explain(halved, 2, decoder="own")
     assert names(first.layers) == ["Frame", "Ethernet", "IPv4", "not read further"]
     assert "a fragment" in first.layers[-1]["value"]
@@ -73,8 +72,8 @@ def test_what_the_tracker_knows(
     path = tmp_path / "client.pcapng"
     shutil.copyfile(FAILOVER, path)
     if indexed:
-        monkeypatch.setattr(indexes, "BLOCK_BYTES", 20_000)
-        indexes.build(path, OPTIONS)
+        monkeypatch.setattr(indexing, "BLOCK_BYTES", 20_000)
+        indexing.build(path, OPTIONS)
     rows: dict[int, list[dict[str, Any]]] = {}
     for row in chunk_rows(path):
         rows.setdefault(row["frame"], []).append(row)
@@ -100,7 +99,7 @@ def test_there_is_no_such_frame(tmp_path: Path) -> None:
     for decoder in DECODERS:
         with pytest.raises(ValueError, match="there is no frame 4, the capture has 3"):
             explain(path, 4, decoder=decoder)
-    indexes.build(path, OPTIONS)
+    indexing.build(path, OPTIONS)
     with pytest.raises(ValueError, match="there is no frame 4, the capture has 3"):
         explain(path, 4)
     path.write_bytes(path.read_bytes()[:-5])

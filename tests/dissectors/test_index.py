@@ -29,8 +29,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathscope import CaptureError, ReadOptions, Window, dissect
 from pathscope.dissectors import index as indexes
-from pathscope.dissectors import ledger
-from pathscope.dissectors.index import Index, UnfitIndexError, build
+from pathscope.dissectors import indexing, ledger
+from pathscope.dissectors.index import Index, UnfitIndexError
+from pathscope.dissectors.indexing import build
 from pathscope.dissectors.selection import Range, select
 from pyarrow import parquet
 from running import CAPTURES, FAILOVER, LOSSY, RUNS
@@ -45,7 +46,7 @@ FIXTURES = sorted(CAPTURES.glob("*/*.pcapng"))
 def small_blocks() -> Iterator[None]:
     """Make the captures here large for their index."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexes, "BLOCK_BYTES", SMALL_BLOCKS)
+        patch.setattr(indexing, "BLOCK_BYTES", SMALL_BLOCKS)
         yield
 
 
@@ -160,7 +161,7 @@ def test_a_capture_out_of_order(tmp_path: Path, window_ns: int | None) -> None:
     assert True in chunks["duplicate_frame"].to_pylist()
     assert 2 in chunks["transmission"].to_pylist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexes, "BLOCK_BYTES", 2_000)
+        patch.setattr(indexing, "BLOCK_BYTES", 2_000)
         index = build(path, options)
     for start in range(0, 700, 35):
         within = Range(START_NS + start * 1_000_000, START_NS + (start + 90) * 1_000_000)
@@ -199,7 +200,7 @@ def long_capture(seconds: int) -> bytes:
 
 @pytest.fixture
 def long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(indexes, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(indexing, "BLOCK_BYTES", 1 << 20)
     path = tmp_path / "long.pcap"
     path.write_bytes(long_capture(seconds=100))
     assert path.stat().st_size > 10_000_000
@@ -379,7 +380,7 @@ def test_a_failure_leaves_the_old_index_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     before = sorted(path.parent.rglob("*"))
-    monkeypatch.setattr(indexes, "_write_tables", fail)
+    monkeypatch.setattr(indexing, "_write_tables", fail)
     with pytest.raises(OSError, match="No space left"):
         build(path, OPTIONS)
     assert sorted(path.parent.rglob("*")) == before
@@ -387,14 +388,14 @@ def test_a_failure_leaves_the_old_index_and_nothing_else(
 
 
 def test_a_capture_that_grows_meanwhile(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = indexes._write_tables
+    write = indexing._write_tables
 
     def and_grow(*arguments: Any) -> dict[str, Any]:
         facts = write(*arguments)
         grow(path)
         return facts
 
-    monkeypatch.setattr(indexes, "_write_tables", and_grow)
+    monkeypatch.setattr(indexing, "_write_tables", and_grow)
     with pytest.raises(CaptureError, match="changed while it was being indexed"):
         build(path, OPTIONS)
 

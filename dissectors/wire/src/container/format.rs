@@ -119,7 +119,7 @@ impl Parser {
     pub fn descriptions(&self) -> &[Description] {
         match self {
             Parser::Pcap(pcap) => slice::from_ref(&pcap.header),
-            Parser::Pcapng(pcapng) => &pcapng.descriptions,
+            Parser::Pcapng(pcapng) => pcapng.descriptions.all(),
             Parser::Snoop(_) => slice::from_ref(&snoop::HEADER),
         }
     }

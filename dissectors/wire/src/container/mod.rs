@@ -278,16 +278,6 @@ impl Capture {
         self.file_length
     }
 
-    /// The time of frame 1, as soon as a record has been given out.
-    pub fn first_ns(&self) -> Option<i64> {
-        self.first_ns
-    }
-
-    /// What has to be read before the records, so far.
-    pub fn descriptions(&self) -> &[Description] {
-        self.parser.descriptions()
-    }
-
     /// Comments of the sections so far.
     pub fn comments(&self) -> &[String] {
         self.parser.comments()

@@ -11,7 +11,7 @@ use pcap_parser::pcapng::{
 use pcap_parser::traits::PcapNGPacketBlock;
 
 use super::clock::{Clock, DEFAULT_RESOLUTION};
-use super::seek::Description;
+use super::seek::Descriptions;
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface, MAX_CAPTURED};
 
@@ -43,9 +43,7 @@ pub(super) struct Pcapng {
     first: usize,
     devices: Vec<Device>,
     pub comments: Vec<String>,
-    /// The current section's header, until its first interface makes it worth noting.
-    header: Option<Description>,
-    pub descriptions: Vec<Description>,
+    pub descriptions: Descriptions,
 }
 
 /// What reading the packets of an interface takes, beside what [`Interface`] shows.
@@ -65,8 +63,7 @@ impl Pcapng {
             first: 0,
             devices: Vec::new(),
             comments: Vec::new(),
-            header: None,
-            descriptions: Vec::new(),
+            descriptions: Descriptions::default(),
         };
         if let Some((_, length)) = pcapng.block(stream)? {
             let offset = stream.offset();
@@ -241,26 +238,16 @@ impl Pcapng {
         let options = |start: usize| bytes.get(start..bytes.len() - 4).unwrap_or_default();
         match self.parse(offset, bytes)? {
             Block::SectionHeader(block) => {
-                self.section(offset, &block, options(24))?;
-                self.header = Some(self.description(offset, bytes));
-                Ok(())
+                self.descriptions.section(offset, bytes.len());
+                self.section(offset, &block, options(24))
             }
             Block::InterfaceDescription(block) => {
-                self.device(offset, &block, options(16), interfaces)?;
-                // A section without interfaces holds no packets: the notes are as many as the
-                // interfaces, twice at most.
-                self.descriptions.extend(self.header.take());
-                self.descriptions.push(self.description(offset, bytes));
-                Ok(())
+                self.descriptions.interface(offset, bytes.len());
+                self.device(offset, &block, options(16), interfaces)
             }
             Block::InterfaceStatistics(block) => self.statistics(offset, &block, options(20)),
             _ => Err(malformed(offset, bytes)),
         }
-    }
-
-    fn description(&self, offset: u64, bytes: &[u8]) -> Description {
-        let section = self.sections.saturating_sub(1);
-        Description { section, offset, length: count(bytes.len()) }
     }
 
     fn section(
@@ -360,10 +347,9 @@ impl Pcapng {
     }
 }
 
-/// Never out of range: of interfaces there are at most [`MAX_INTERFACES`], of a block's bytes
-/// [`MAX_BLOCK`].
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// Never out of range: there are at most [`MAX_INTERFACES`].
+fn count(interfaces: usize) -> u32 {
+    u32::try_from(interfaces).unwrap_or(u32::MAX)
 }
 
 fn within(offset: u64, count: usize, most: usize, what: &str) -> Result<(), Fault> {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::{Capture, Options};
 use crate::error::{Error, Result};
+use crate::packet::bytes::clamp;
 
 /// Small, because what is read beyond the last record that is wanted is read for nothing.
 const BLOCK_SIZE: usize = 64 << 10;
@@ -20,6 +21,33 @@ pub struct Description {
     pub offset: u64,
     /// In bytes.
     pub length: u32,
+}
+
+/// The descriptions met in a pcapng file so far.
+#[derive(Default)]
+pub(super) struct Descriptions {
+    sections: u32,
+    /// The current section's header, until its first interface makes it worth noting: a section
+    /// without any holds no packets. So there are at most twice as many as interfaces.
+    header: Option<Description>,
+    all: Vec<Description>,
+}
+
+impl Descriptions {
+    pub fn section(&mut self, offset: u64, length: usize) {
+        self.header = Some(Description { section: self.sections, offset, length: clamp(length) });
+        self.sections = self.sections.saturating_add(1);
+    }
+
+    pub fn interface(&mut self, offset: u64, length: usize) {
+        self.all.extend(self.header.take());
+        let section = self.sections.saturating_sub(1);
+        self.all.push(Description { section, offset, length: clamp(length) });
+    }
+
+    pub fn all(&self) -> &[Description] {
+        &self.all
+    }
 }
 
 /// Where to start.
@@ -44,6 +72,16 @@ impl Start {
 }
 
 impl Capture {
+    /// The time of frame 1, as soon as a record has been given out.
+    pub fn first_ns(&self) -> Option<i64> {
+        self.first_ns
+    }
+
+    /// What has to be read before the records, so far.
+    pub fn descriptions(&self) -> &[Description] {
+        self.parser.descriptions()
+    }
+
     /// Opens a plain capture file at one of its records. Records come in the order of the file and
     /// have their numbers and times; their offsets and interface numbers are not those of the file.
     ///
