@@ -157,12 +157,18 @@ impl Ledger {
 
     /// Adds a row while there is room; gives its number in this ledger.
     pub fn keep<R: Bounded>(&mut self, row: R) -> Option<usize> {
+        self.keep_with(row, 0)
+    }
+
+    /// As [`Ledger::keep`], with so many bytes of what the association remembers of it.
+    pub fn keep_with<R: Bounded>(&mut self, row: R, state_bytes: usize) -> Option<usize> {
         let bytes = bytes_of(&row);
-        if !self.room.take(bytes, self.bytes()) {
+        if !self.room.take(bytes.saturating_add(state_bytes), self.bytes()) {
             self.refuse::<R>();
             return None;
         }
         self.row_bytes += bytes;
+        self.state_bytes += state_bytes;
         let rows = R::rows(self);
         push(rows, row);
         Some(rows.len() - 1)

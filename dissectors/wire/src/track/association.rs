@@ -187,11 +187,7 @@ impl Association {
         }
         self.learn(End::A, a, "packet", seen.moment, ledger);
         self.learn(End::B, b, "packet", seen.moment, ledger);
-        if !ledger.remember(size_of::<Path>()) {
-            ledger.refuse::<PathRow>();
-            return None;
-        }
-        let row = ledger.keep(PathRow {
+        let row = PathRow {
             association: self.number,
             path: self.paths.len() as u32,
             a_address: a,
@@ -201,7 +197,8 @@ impl Association {
             first_frame: seen.moment.frame,
             last_ns: seen.moment.time_ns,
             last_frame: seen.moment.frame,
-        })?;
+        };
+        let row = ledger.keep_with(row, size_of::<Path>())?;
         push(&mut self.paths, Path::new(a, b, row));
         self.last_path = self.paths.len() - 1;
         Some(self.last_path)

@@ -284,6 +284,19 @@ fn without_room_for_its_path_an_association_is_counted() {
     assert_eq!(ledger.unlisted()["paths"], 4);
 }
 
+/// What was refused takes nothing of the room.
+#[test]
+fn a_path_without_room_takes_none() {
+    let mut scene = Scene::within(Limits { room_bytes: 2_000, ..OPEN_2 });
+    scene.play(HANDSHAKE);
+    let taken = scene.tracker.ledger.room_taken();
+    for time in 100..200 {
+        scene.play(&format!("{time}  a2 -> b2  DATA {time}"));
+    }
+    assert_eq!((scene.own().paths.len(), scene.tracker.ledger.unlisted()["paths"]), (1, 100));
+    assert!(scene.tracker.ledger.room_taken() <= taken + 2 * 112);
+}
+
 proptest! {
     /// Few tags, ports and addresses, so that hostile packets meet; little of everything.
     #[test]
