@@ -64,11 +64,11 @@ def test_a_window_that_ends_before_it_begins() -> None:
         Window.parse("10", "@7").range(0)
 
 
-TIMELESS = {"rtt", "flow_directions"}
+TIMELESS = {"rtt", "authentication"}
 BINS = {"intervals", "flow_intervals"}
 INSTANTS = {
     "retransmissions", "timeouts", "heartbeats", "asconf", "control", "tcp_retransmissions",
-    "icmp", "comments", "problems", "chunks",
+    "icmp", "comments", "problems", "chunks", "segments", "datagrams", "frames",
 }  # fmt: skip
 SPANS = {
     "associations": ("start_ns", "end_ns"),
@@ -78,6 +78,9 @@ SPANS = {
     "stalls": ("start_ns", "end_ns"),
     "silences": ("start_ns", "end_ns"),
     "flows": ("start_ns", "end_ns"),
+    "flow_directions": ("start_ns", "end_ns"),
+    "streams": ("first_ns", "last_ns"),
+    "messages": ("first_ns", "last_ns"),
 }
 
 
