@@ -52,8 +52,9 @@ rust: build ## rustfmt, clippy and the tests of the Rust crates
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) test --locked --package pathscope-wire
 
-bench: build ## measure analyze against libpcap, capinfos and tshark
+bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpkt, Scapy and pyshark
 	@.ci/system-packages "$(PYTHON)" bench
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(PY) bench/run.py --write docs/performance.md
 
 conformance: build ## compare every capture in DIR=... with tshark, field by field

@@ -1,8 +1,8 @@
-"""Measure `pathscope analyze` against libpcap, capinfos and tshark on one large capture.
+"""Measure `pathscope analyze` against libpcap's read loop and against other readers of captures.
 
-Every program runs as a whole process, start-up included, on a file in the page
-cache. The runs are interleaved, so that a slow spell of the machine touches all
-of them. Peak memory is the process's largest resident set.
+Three tables: one large capture read by everything that is fast enough; its length, fourfold and
+sixteenfold; and a short capture for the readers that are not. Every program runs as a whole
+process, start-up included, on a file in the page cache.
 """
 
 from __future__ import annotations
@@ -10,56 +10,29 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import resource
-import statistics
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+from captures import DATA, ROOT, capture_of, warm
+from contender import Contender, interleave
 from pathscope.dissectors import _core
 
 BENCH = Path(__file__).parent
-ROOT = BENCH.parent
-DATA = BENCH / "data"
+PROGRAM = Path(sys.executable).parent / "pathscope"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
-# The issue's promises: `analyze` against the loop, against tshark, and in memory.
-MOST_OF_LIBPCAP = 3.0
+PACKETS = 2_750_000
+FEW_PACKETS = 20_000
+"""For readers that would need minutes or hours for the large capture."""
+
+# What is promised of `analyze`: against the loop, against tshark, and in memory.
+MOST_OF_LIBPCAP = 1.5
 LEAST_OF_TSHARK = 5.0
 MOST_MEMORY_MB = 300
 
-
-@dataclass
-class Contender:
-    """One program and what its runs took."""
-
-    name: str
-    command: list[str]
-    seconds: list[float] = field(default_factory=list)
-    peak_bytes: int = 0
-
-    @property
-    def median(self) -> float:
-        """Median wall time in seconds."""
-        return statistics.median(self.seconds)
-
-    def run(self) -> None:
-        """Run once, to the end; a failure ends the benchmark with what the program said."""
-        with (DATA / "stderr.txt").open("w+b") as stderr:
-            start = time.perf_counter()
-            process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=stderr)
-            # wait4 gives this child's own memory; getrusage would give the largest of all.
-            _, status, usage = os.wait4(process.pid, 0)
-            self.seconds.append(time.perf_counter() - start)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode != 0:
-                stderr.seek(0)
-                said = stderr.read().decode(errors="replace")
-                sys.exit(f"{' '.join(self.command)}: exit code {process.returncode}\n{said}")
-        self.peak_bytes = max(self.peak_bytes, usage.ru_maxrss * 1024)
+FIELDS = ("frame.number", "sctp.verification_tag", "sctp.data_tsn", "sctp.sack_cumulative_tsn_ack")
 
 
 def first_line(*command: str) -> str:
@@ -68,35 +41,12 @@ def first_line(*command: str) -> str:
     return done.stdout.splitlines()[0].strip().rstrip(".")
 
 
-def capture_of(packets: int) -> Path:
-    """Return the generated capture, making it when it is missing or older than its generator."""
-    path = DATA / f"sctp-{packets}.pcap"
-    generator = ROOT / "dissectors/wire/examples/generate.rs"
-    if not path.exists() or path.stat().st_mtime < generator.stat().st_mtime:
-        print(f"generating {path.relative_to(ROOT)} ...", file=sys.stderr)
-        partial = path.with_suffix(".partial")
-        generate = ["cargo", "run", "--quiet", "--release", "--locked"]
-        generate += ["--package", "pathscope-wire", "--example", "generate", "--"]
-        generate += ["--packets", str(packets), "--output", str(partial)]
-        subprocess.run(generate, cwd=ROOT, check=True)
-        partial.rename(path)
-    return path
-
-
 def compile_loop() -> Path:
     """Compile the libpcap read loop."""
     program = DATA / "pcap_loop"
     source = BENCH / "pcap_loop.c"
     subprocess.run(["cc", "-O2", "-o", str(program), str(source), "-lpcap"], check=True)
     return program
-
-
-def warm(path: Path) -> None:
-    """Bring the file into the page cache, so that no run pays for the disk."""
-    with path.open("rb", buffering=0) as file:
-        buffer = bytearray(1 << 20)
-        while file.readinto(buffer):
-            pass
 
 
 def machine() -> str:
@@ -111,25 +61,78 @@ def machine() -> str:
     return f"{cpu}, {cores} cores, {platform.system()} {kernel}"
 
 
-def report(
-    contenders: list[Contender], loop: Path, capture: Path, packets: int
-) -> tuple[str, bool]:
-    """Return the Markdown report, and whether every promise was kept."""
-    libpcap, ours, _, tshark = contenders
-    rows = [
-        "| program | median s | min to max s | packets/s | x libpcap loop | peak memory MB |",
-        "|---|---:|---:|---:|---:|---:|",
+def versions(loop: Path) -> str:
+    """Name everything that ran."""
+    packages = [f"{name} {metadata.version(name)}" for name in ("dpkt", "pyshark", "scapy")]
+    return ", ".join(
+        [
+            f"pathscope {metadata.version('pathscope')} ({_core.build_profile} build)",
+            f"Python {platform.python_version()}",
+            first_line(str(loop)),
+            first_line("capinfos", "--version"),
+            first_line("tshark", "--version"),
+            first_line("sh", "-c", "tcptrace -v 2>&1 | grep -i version"),
+            *packages,
+        ]
+    )
+
+
+def analyze(capture: Path, packets: int, name: str = "pathscope analyze") -> Contender:
+    """Return the program that all this is about."""
+    return Contender(name, [str(PROGRAM), "analyze", str(capture), "--json"], packets)
+
+
+def whole(loop: Path, capture: Path, two: Path, packets: int) -> list[Contender]:
+    """Return the readers of the large capture: the loop, analyze, tshark, and others."""
+    return [
+        Contender("libpcap loop", [str(loop), str(capture)], packets),
+        analyze(capture, packets),
+        Contender("tshark -z sctp,stat", tshark("-q", "-z", "sctp,stat", "-r", capture), packets),
+        Contender("capinfos -c", ["capinfos", "-c", str(capture)], packets),
+        Contender("libpcap loop, two interfaces", [str(loop), str(two)], packets),
+        analyze(two, packets, "pathscope analyze, two interfaces"),
     ]
-    rows += [
-        f"| {c.name} | {c.median:.2f} | {min(c.seconds):.2f} to {max(c.seconds):.2f} "
-        f"| {packets / c.median / 1e6:.2f} M | {c.median / libpcap.median:.2f} "
-        f"| {memory(c)} |"
-        for c in contenders
+
+
+def few(capture: Path, packets: int) -> list[Contender]:
+    """Return the readers of the short capture."""
+    fields = [part for field in FIELDS for part in ("-e", field)]
+    return [
+        analyze(capture, packets),
+        Contender("tshark -T fields", tshark("-T", "fields", *fields, "-r", capture), packets),
+        Contender("tcptrace", ["tcptrace", "-n", str(capture)], packets),
+        *(script(name, capture, packets) for name in ("dpkt", "scapy", "pyshark")),
     ]
+
+
+def script(name: str, capture: Path, packets: int) -> Contender:
+    """Return a loop in Python over another library's packets."""
+    path = BENCH / "peers" / f"{name}_loop.py"
+    return Contender(name, [sys.executable, str(path), str(capture)], packets)
+
+
+def tshark(*arguments: str | Path) -> list[str]:
+    """Return a command that runs tshark."""
+    return ["tshark", *map(str, arguments)]
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Return a Markdown table whose first column is text."""
+    rule = "|---|" + "---:|" * (len(head) - 1)
+    return (
+        [f"| {' | '.join(cells)} |" for cells in [head]]
+        + [rule]
+        + [f"| {' | '.join(cells)} |" for cells in rows]
+    )
+
+
+def promises(large: list[Contender]) -> list[tuple[str, bool, str]]:
+    """Return every promise, whether it was kept, and what was measured."""
+    libpcap, ours, wireshark, *_ = large
     against_loop = ours.median / libpcap.median
-    against_tshark = tshark.median / ours.median
-    peak = ours.peak_bytes / 1e6
-    promises = [
+    against_tshark = wireshark.median / ours.median
+    peak = max(c.peak_bytes for c in large if "pathscope" in c.name) / 1e6
+    return [
         (
             f"at most {MOST_OF_LIBPCAP:g} x the libpcap loop",
             against_loop <= MOST_OF_LIBPCAP,
@@ -142,33 +145,56 @@ def report(
         ),
         (f"peak memory below {MOST_MEMORY_MB} MB", peak < MOST_MEMORY_MB, f"{peak:.0f} MB"),
     ]
+
+
+def about_large(large: list[Contender], capture: Path) -> list[str]:
+    """Return the part about the large capture."""
+    loops = {False: large[0].median, True: large[4].median}
+    rows = [[*c.cells(), f"{c.median / loops['two interfaces' in c.name]:.2f}"] for c in large]
+    head = ["program", "median s", "min to max s", "packets/s", "peak memory MB", "x libpcap loop"]
     size = capture.stat().st_size
     subject = (
-        f"{packets:,} SCTP packets, {size / 1e9:.2f} GB, in the page cache; "
-        f"{len(ours.seconds)} interleaved runs of each program."
+        f"{large[0].packets:,} SCTP packets, {size / 1e9:.2f} GB, in the page cache; "
+        f"{len(large[0].seconds)} interleaved runs of each program. Two interfaces: the same "
+        "packets as pcapng with an interface for each path, which are put in order of time."
     )
-    versions = (
-        f"Versions: pathscope {metadata.version('pathscope')} ({_core.build_profile} build), "
-        f"Python {platform.python_version()}, {first_line(str(loop))}, "
-        f"{first_line('capinfos', '--version')}, {first_line('tshark', '--version')}."
-    )
-    verdicts = [
-        f"- {text}: {'kept' if kept else 'MISSED'} ({value})" for text, kept, value in promises
+    return [
+        subject,
+        "",
+        *table(head, rows),
+        "",
+        *(
+            f"- {text}: {'kept' if kept else 'MISSED'} ({value})"
+            for text, kept, value in promises(large)
+        ),
     ]
-    commands = [f"    {shown(c.command)} > /dev/null" for c in contenders]
-    lines = [subject, "", *rows, "", *verdicts, "", f"Machine: {machine()}.", "", versions]
-    lines += ["", "Commands:", "", *commands]
-    return "\n".join(lines), all(kept for _, kept, _ in promises)
 
 
-def memory(contender: Contender) -> str:
-    """Return a program's peak memory in MB.
+def about_length(lengths: list[Contender]) -> list[str]:
+    """Return the part about captures of different length."""
+    head = ["program", "median s", "min to max s", "packets/s", "peak memory MB", "ns/packet"]
+    rows = [[*c.cells(), f"{c.median / c.packets * 1e9:.0f}"] for c in lengths]
+    return [
+        "Linear in the length of the capture, and flat in memory:",
+        "",
+        *table(head, rows),
+    ]
 
-    A child starts as a copy of this script, so less than this script's own memory cannot be seen.
-    """
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    peak = max(contender.peak_bytes, own)
-    return f"{'< ' if peak < own * 1.1 else ''}{peak / 1e6:.0f}"
+
+def about_few(readers: list[Contender]) -> list[str]:
+    """Return the part about slower readers."""
+    head = ["program", "median s", "min to max s", "packets/s", "peak memory MB", "x analyze"]
+    rows = [[*c.cells(), f"{c.median / readers[0].median:.1f}"] for c in readers]
+    subject = (
+        f"The first {readers[0].packets:,} of the packets, for readers that are slower; start-up "
+        "is most of what analyze takes here. tcptrace counts packets and knows no SCTP; dpkt and "
+        "Scapy dissect chunks and track nothing."
+    )
+    return [
+        subject,
+        "",
+        *table(head, rows),
+    ]
 
 
 def shown(command: list[str]) -> str:
@@ -183,42 +209,46 @@ def write(path: Path, text: str) -> None:
     _, end, after = rest.partition(END)
     if not begin or not end:
         sys.exit(f"{path}: expected the markers {BEGIN} and {END}")
-    path.parent.mkdir(exist_ok=True)
     path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def main() -> int:
     """Run the benchmark; the exit code is 1 when a promise was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--packets", type=int, default=2_750_000, help="packets in the capture")
+    parser.add_argument("--packets", type=int, default=PACKETS, help="packets in the capture")
     parser.add_argument("--runs", type=int, default=5, help="runs of each program")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's table")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's tables")
     options = parser.parse_args()
     if _core.build_profile != "release":
         sys.exit(f"pathscope was built as {_core.build_profile}: only a release build is measured")
 
-    DATA.mkdir(exist_ok=True)
-    capture = capture_of(options.packets)
+    packets = options.packets
+    capture = capture_of(packets)
     loop = compile_loop()
-    file = str(capture)
-    program = str(Path(sys.executable).parent / "pathscope")
-    contenders = [
-        Contender("libpcap loop", [str(loop), file]),
-        Contender("pathscope analyze", [program, "analyze", file, "--json"]),
-        Contender("capinfos -c", ["capinfos", "-c", file]),
-        Contender("tshark -z sctp,stat", ["tshark", "-q", "-z", "sctp,stat", "-r", file]),
-    ]
-    warm(capture)
-    for number in range(options.runs):
-        print(f"run {number + 1} of {options.runs}", file=sys.stderr)
-        for contender in contenders:
-            contender.run()
+    two = capture_of(packets, ".pcapng")
+    for path in (capture, two):
+        warm(path)
+    large = whole(loop, capture, two, packets)
+    interleave(large, options.runs)
+    readers = few(capture_of(min(FEW_PACKETS, packets)), min(FEW_PACKETS, packets))
+    interleave(readers, min(3, options.runs))
+    lengths = []
+    for times, length in ((1, packets // 4), (4, packets), (16, packets * 4)):
+        longer = capture_of(length)
+        warm(longer)
+        lengths.append(analyze(longer, length, f"pathscope analyze, {times} x"))
+    interleave(lengths, min(3, options.runs))
 
-    text, kept = report(contenders, loop, capture, options.packets)
+    contenders = [*large, *readers, *lengths]
+    lines = [*about_large(large, capture), "", *about_length(lengths), "", *about_few(readers)]
+    lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions(loop)}."]
+    lines += ["", "Commands:", ""]
+    lines += [f"    {shown(c.command)} > /dev/null" for c in contenders]
+    text = "\n".join(lines)
     print(text)
     if options.write:
         write(options.write, text)
-    return 0 if kept else 1
+    return 0 if all(kept for _, kept, _ in promises(large)) else 1
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@
 //! other path after the third report, HEARTBEATs with their ACKs on the idle
 //! path, and a move to the other path every half minute.
 //!
+//! As pcapng, each path has an interface of its own.
+//!
 //!     cargo run --release --package pathscope-wire --example generate -- --packets 2750000 --output big.pcap
 
 use std::cmp::Reverse;
@@ -232,19 +234,44 @@ fn data(messages: &[Message], user_bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A classic pcap file, with microseconds and Ethernet.
+/// How the frames are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Container {
+    /// Classic pcap, with microseconds.
+    Pcap,
+    /// pcapng, with an interface for each path, and nanoseconds.
+    Pcapng,
+}
+
+/// A capture file of Ethernet frames.
 struct Capture<W> {
+    container: Container,
     out: W,
     packets: u64,
     frame: Vec<u8>,
 }
 
 impl<W: Write> Capture<W> {
-    fn new(mut out: W) -> io::Result<Self> {
-        for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 262_144, 1] {
+    fn new(container: Container, mut out: W) -> io::Result<Self> {
+        let words: &[u32] = match container {
+            Container::Pcap => &[0xa1b2_c3d4, 0x0004_0002, 0, 0, 262_144, 1],
+            Container::Pcapng => &[0x0a0d_0d0a, 28, 0x1a2b_3c4d, 1, u32::MAX, u32::MAX, 28],
+        };
+        for word in words {
             out.write_all(&word.to_le_bytes())?;
         }
-        Ok(Capture { out, packets: 0, frame: Vec::new() })
+        if container == Container::Pcapng {
+            for name in [b"wlan", b"cell"] {
+                // Ethernet; the name; 10^-9 s; the end of the options.
+                for word in [1, 40, 1, 262_144, 2 | 4 << 16, u32::from_le_bytes(*name)] {
+                    out.write_all(&word.to_le_bytes())?;
+                }
+                for word in [9 | 1 << 16, 9, 0, 40_u32] {
+                    out.write_all(&word.to_le_bytes())?;
+                }
+            }
+        }
+        Ok(Capture { container, out, packets: 0, frame: Vec::new() })
     }
 
     fn write(
@@ -296,18 +323,29 @@ impl<W: Write> Capture<W> {
         let crc = crc_fast::crc32_iscsi(&frame[sctp..]);
         frame[sctp + 8..sctp + 12].copy_from_slice(&crc.to_le_bytes());
 
-        let time_ns = EPOCH_NS + elapsed_ns;
-        let length = frame.len() as u32;
-        for word in [
-            (time_ns / 1_000_000_000) as u32,
-            (time_ns % 1_000_000_000 / 1000) as u32,
-            length,
-            length,
-        ] {
-            self.out.write_all(&word.to_le_bytes())?;
-        }
         self.packets += 1;
-        self.out.write_all(frame)
+        let time_ns = EPOCH_NS + elapsed_ns;
+        let length = self.frame.len() as u32;
+        match self.container {
+            Container::Pcap => {
+                let seconds = (time_ns / 1_000_000_000) as u32;
+                let microseconds = (time_ns % 1_000_000_000 / 1000) as u32;
+                self.words(&[seconds, microseconds, length, length])?;
+                self.out.write_all(&self.frame)
+            }
+            Container::Pcapng => {
+                let block = length.next_multiple_of(4) + 32;
+                let (high, low) = ((time_ns >> 32) as u32, time_ns as u32);
+                self.words(&[6, block, path as u32, high, low, length, length])?;
+                self.out.write_all(&self.frame)?;
+                self.out.write_all(&[0; 3][..(length.next_multiple_of(4) - length) as usize])?;
+                self.words(&[block])
+            }
+        }
+    }
+
+    fn words(&mut self, words: &[u32]) -> io::Result<()> {
+        words.iter().try_for_each(|word| self.out.write_all(&word.to_le_bytes()))
     }
 }
 
@@ -328,11 +366,11 @@ struct Simulation<W> {
 }
 
 impl<W: Write> Simulation<W> {
-    fn new(out: W) -> io::Result<Self> {
+    fn new(container: Container, out: W) -> io::Result<Self> {
         let mut random = Random(2026);
         let associations: Vec<_> = (0..4).map(|n| Association::new(n, &mut random)).collect();
         let user_bytes = (0..1452).map(|_| random.below(256) as u8).collect();
-        let capture = Capture::new(out)?;
+        let capture = Capture::new(container, out)?;
         let events = BinaryHeap::new();
         let mut this = Simulation { capture, random, associations, events, made: 0, user_bytes };
         for number in 0..this.associations.len() {
@@ -418,7 +456,7 @@ impl<W: Write> Simulation<W> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let usage = "usage: generate --packets N --output FILE";
+    let usage = "usage: generate --packets N --output FILE.pcap|FILE.pcapng";
     let (mut packets, mut output) = (None, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -430,7 +468,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let output = output.ok_or(usage)?;
+    let container = if output.contains(".pcapng") { Container::Pcapng } else { Container::Pcap };
     let file = BufWriter::with_capacity(1 << 20, File::create(&output)?);
-    Simulation::new(file)?.run(packets.ok_or(usage)?)?.flush()?;
+    Simulation::new(container, file)?.run(packets.ok_or(usage)?)?.flush()?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Records out of capture files: pcap, pcapng and snoop, plain or compressed.
 //!
-//! [`Capture`] lends one record after the other in time order. The file is read
-//! ahead by a thread (`prefetch`), records borrow from its blocks without being
+//! [`Capture`] lends one record after the other in time order. A compressed
+//! file is read ahead by a thread (`prefetch`), records borrow from its blocks without being
 //! copied (`stream`, `pcap`, `pcapng`, `snoop`), and only a file with several
 //! interfaces has records held back to be put in order (`order`). [`CaptureSet`]
 //! reads several files as one.
@@ -37,7 +37,7 @@ pub use self::set::CaptureSet;
 
 use self::format::Parser;
 use self::order::{Held, Window};
-use self::prefetch::{BLOCK_SIZE, Blocks};
+use self::prefetch::Blocks;
 use self::stream::{Fault, Place, Stream};
 use crate::error::{Error, Result};
 
@@ -96,13 +96,14 @@ pub struct Options {
     /// How long a record may be held back to be put in time order, in nanoseconds; 0 keeps file
     /// order. `None` is 2 s from the moment the file has more than one interface, and 0 before.
     pub reorder_window_ns: Option<i64>,
-    /// Read and decompress in a thread of its own.
-    pub prefetch: bool,
+    /// Whether to read in a thread of its own. `None` is where there is something to decompress:
+    /// plain bytes are dissected faster by the processor that copied them into its cache.
+    pub prefetch: Option<bool>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { reorder_window_ns: None, prefetch: true }
+        Options { reorder_window_ns: None, prefetch: None }
     }
 }
 
@@ -154,7 +155,7 @@ impl Capture {
             Ok((file, length))
         };
         let (file, length) = open().map_err(|source| Error::Io { path: name.clone(), source })?;
-        let mut capture = Self::with_block_size(&name, Box::new(file), options, BLOCK_SIZE)?;
+        let mut capture = Self::with_block_size(&name, Box::new(file), options, None)?;
         capture.file_length = length;
         Ok(capture)
     }
@@ -168,7 +169,7 @@ impl Capture {
         reader: Box<dyn Read + Send>,
         options: &Options,
     ) -> Result<Capture> {
-        Self::with_block_size(name, reader, options, BLOCK_SIZE)
+        Self::with_block_size(name, reader, options, None)
     }
 
     /// As [`Capture::from_reader`], read in blocks of `block_size` bytes: with small ones, what
@@ -180,11 +181,13 @@ impl Capture {
         name: &str,
         reader: Box<dyn Read + Send>,
         options: &Options,
-        block_size: usize,
+        block_size: Option<usize>,
     ) -> Result<Capture> {
         let io_error = |source| Error::Io { path: name.into(), source };
         let (reader, compression, bytes_read) = compression::open(reader).map_err(io_error)?;
-        let blocks = Blocks::new(reader, block_size, options.prefetch).map_err(io_error)?;
+        let ahead = options.prefetch.unwrap_or(compression != Compression::None);
+        let block_size = block_size.unwrap_or_else(|| Blocks::size(ahead));
+        let blocks = Blocks::new(reader, block_size, ahead).map_err(io_error)?;
         let mut stream = Stream::new(blocks, block_size);
         let mut interfaces = Vec::new();
         let parser = match Parser::open(&mut stream, &mut interfaces) {

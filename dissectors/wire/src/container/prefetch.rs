@@ -6,8 +6,11 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Large enough that a hand-over costs nothing beside the reading.
-pub(super) const BLOCK_SIZE: usize = 1 << 20;
+/// Large enough that a hand-over costs nothing beside the decompression.
+const AHEAD: usize = 1 << 20;
+
+/// Small enough to be still in the processor's own cache when it is dissected.
+const HERE: usize = 128 << 10;
 
 /// Blocks filled and waiting for the parser, at most.
 const READY: usize = 3;
@@ -32,8 +35,13 @@ pub(super) enum Blocks {
 }
 
 impl Blocks {
-    pub fn new(reader: Reader, block_size: usize, prefetch: bool) -> io::Result<Self> {
-        Ok(if prefetch {
+    /// The size that blocks should have.
+    pub fn size(ahead: bool) -> usize {
+        if ahead { AHEAD } else { HERE }
+    }
+
+    pub fn new(reader: Reader, block_size: usize, ahead: bool) -> io::Result<Self> {
+        Ok(if ahead {
             Blocks::Ahead(Thread::start(reader, block_size)?)
         } else {
             Blocks::Here(reader)

@@ -29,11 +29,16 @@ struct Kept {
 }
 
 fn in_file_order() -> Options {
-    Options { reorder_window_ns: Some(0), prefetch: false }
+    Options { reorder_window_ns: Some(0), prefetch: Some(false) }
 }
 
 fn open(bytes: &[u8], options: &Options, block_size: usize) -> Result<Capture> {
-    Capture::with_block_size("test", Box::new(Cursor::new(bytes.to_vec())), options, block_size)
+    Capture::with_block_size(
+        "test",
+        Box::new(Cursor::new(bytes.to_vec())),
+        options,
+        Some(block_size),
+    )
 }
 
 /// All records, and the error after them if there is one.
@@ -250,7 +255,7 @@ fn compressed_files_read_like_plain_ones() {
 fn dropping_a_capture_early_ends_its_thread() {
     let endless = Box::new(Cursor::new(pcap(ByteOrder::Little, false)).chain(io::repeat(0)));
     let mut capture =
-        Capture::with_block_size("test", endless, &Options::default(), 1 << 16).unwrap();
+        Capture::with_block_size("test", endless, &Options::default(), Some(1 << 16)).unwrap();
     assert!(capture.next().unwrap().is_some());
     drop(capture);
 }

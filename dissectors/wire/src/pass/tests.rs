@@ -186,7 +186,8 @@ fn a_filter_takes_records_out_and_they_are_counted() {
         calls += 1;
         Ok(calls % 2 == 0)
     });
-    let options = Options { filter: Some(filter), stream: Streamed::of("chunks"), ..Options::default() };
+    let options =
+        Options { filter: Some(filter), stream: Streamed::of("chunks"), ..Options::default() };
     let mut pass = open(pcap(RAW, &records), options).unwrap();
     while pass.step(1).unwrap() {}
     let tsns: Vec<_> = chunks(&mut pass).into_iter().filter_map(|row| row.tsn).collect();

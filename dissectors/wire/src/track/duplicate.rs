@@ -19,59 +19,71 @@ const WINDOW_SAME_ID_NS: i64 = 1_000_000_000;
 struct Slot {
     fingerprint: u64,
     time_ns: i64,
-    ip_id: Option<u16>,
 }
 
 /// A direct-mapped memory of recent packets: constant time, constant space.
 /// A newer packet may push an older one out, which can only miss a copy.
 pub struct Duplicates {
+    /// Part of each slot's fingerprint: few enough bytes to stay in the processor's nearest cache,
+    /// so that a packet which repeats nothing waits for nothing.
+    tags: Vec<u16>,
     slots: Vec<Slot>,
 }
 
 impl Default for Duplicates {
     fn default() -> Self {
-        Duplicates { slots: vec![Slot::default(); 1 << SLOT_BITS] }
+        Duplicates { tags: vec![0; 1 << SLOT_BITS], slots: vec![Slot::default(); 1 << SLOT_BITS] }
     }
 }
 
 impl Duplicates {
     /// Whether this packet repeats a recent one; remembers it otherwise.
     pub fn is_copy(&mut self, packet: &Packet<'_>, crc32c: u32, time_ns: i64) -> bool {
-        let print = fingerprint(packet.source, packet.destination, packet.sctp_length, crc32c);
-        self.is_repeated(print, packet.ip_id, time_ns)
+        let ends = (packet.source, packet.destination);
+        self.is_repeated(ends, packet.sctp_length, crc32c, packet.ip_id, time_ns)
     }
 
     /// As [`Duplicates::is_copy`], for TCP and UDP: `crc32c` is that of the whole packet, its own
     /// checksum included.
     pub fn is_copy_of(&mut self, datagram: &Datagram<'_>, crc32c: u32, time_ns: i64) -> bool {
         let ends = (datagram.source, datagram.destination);
-        let print = fingerprint(ends.0, ends.1, datagram.length, crc32c);
-        self.is_repeated(print, datagram.ip_id, time_ns)
+        self.is_repeated(ends, datagram.length, crc32c, datagram.ip_id, time_ns)
     }
 
-    fn is_repeated(&mut self, fingerprint: u64, ip_id: Option<u16>, time_ns: i64) -> bool {
+    fn is_repeated(
+        &mut self,
+        ends: (Address, Address),
+        length: u32,
+        crc32c: u32,
+        ip_id: Option<u16>,
+        time_ns: i64,
+    ) -> bool {
+        // A packet without an identification has the fingerprint of one with 0, and is treated so.
+        let ip_id = ip_id.unwrap_or(0);
+        let fingerprint = fingerprint(ends, length, crc32c, ip_id);
         // The product's high bits depend on every bit that went in, its low bits on few.
         let index = (fingerprint >> (u64::BITS - SLOT_BITS)) as usize;
-        let Some(slot) = self.slots.get_mut(index) else { return false };
-        if slot.fingerprint == fingerprint {
+        let tag = (fingerprint >> (u64::BITS - SLOT_BITS - u16::BITS)) as u16;
+        let (Some(known), Some(slot)) = (self.tags.get_mut(index), self.slots.get_mut(index))
+        else {
+            return false;
+        };
+        if *known == tag && slot.fingerprint == fingerprint {
             let age_ns = time_ns.saturating_sub(slot.time_ns).saturating_abs();
-            let copy = match (slot.ip_id, ip_id) {
-                (Some(then), Some(now)) if then != now => false,
-                (Some(then), Some(_)) if then != 0 => age_ns <= WINDOW_SAME_ID_NS,
-                _ => age_ns <= WINDOW_NS,
-            };
-            if copy {
+            let window_ns = if ip_id == 0 { WINDOW_NS } else { WINDOW_SAME_ID_NS };
+            if age_ns <= window_ns {
                 return true;
             }
         }
-        *slot = Slot { fingerprint, time_ns, ip_id };
+        *known = tag;
+        *slot = Slot { fingerprint, time_ns };
         false
     }
 }
 
-fn fingerprint(source: Address, destination: Address, length: u32, crc32c: u32) -> u64 {
-    let mixed = source.bits() ^ destination.bits().rotate_left(17);
-    let folded = (mixed >> 64) as u64 ^ mixed as u64;
+fn fingerprint(ends: (Address, Address), length: u32, crc32c: u32, ip_id: u16) -> u64 {
+    let mixed = ends.0.bits() ^ ends.1.bits().rotate_left(17);
+    let folded = (mixed >> 64) as u64 ^ mixed as u64 ^ u64::from(ip_id) << 48;
     let content = u64::from(crc32c) << 32 | u64::from(length);
     // Multiplying by a large odd number spreads neighbouring addresses over the slots.
     // An empty slot has fingerprint 0, a packet never.

@@ -216,7 +216,7 @@ impl Read for Failing {
 fn a_read_error_is_told_after_the_records_before_it() {
     let bytes = pcap(ByteOrder::Little, false);
     for prefetch in [false, true] {
-        let options = Options { prefetch, ..in_file_order() };
+        let options = Options { prefetch: Some(prefetch), ..in_file_order() };
         let failing = |bytes: &[u8]| Box::new(Failing(Cursor::new(bytes.to_vec())));
         let mut capture = Capture::from_reader("test", failing(&bytes), &options).unwrap();
         let (kept, error) = drain(&mut capture);

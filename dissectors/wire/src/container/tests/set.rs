@@ -26,7 +26,7 @@ impl Folder {
             fs::write(&paths[number], bytes).unwrap();
         }
         paths.reverse();
-        CaptureSet::open(&paths, &Options { prefetch: false, ..Options::default() })
+        CaptureSet::open(&paths, &Options { prefetch: Some(false), ..Options::default() })
     }
 }
 

@@ -43,7 +43,7 @@ fn memory_bounds_what_is_held_whatever_the_window() {
     for time in 0..400 {
         file.packet(0, time, &[7; 1 << 18], &[]);
     }
-    let options = Options { reorder_window_ns: Some(i64::MAX), prefetch: false };
+    let options = Options { reorder_window_ns: Some(i64::MAX), prefetch: Some(false) };
     let mut capture = open(&file.bytes, &options, 1 << 20).unwrap();
     let mut records = 0;
     while let Some(record) = capture.next().unwrap() {
@@ -80,7 +80,7 @@ proptest! {
             file.pcap_record(*seconds, u32::from(*fraction), data);
         }
         for bytes in [file.bytes, pcapng_of(&records)] {
-            let options = Options { prefetch, ..in_file_order() };
+            let options = Options { prefetch: Some(prefetch), ..in_file_order() };
             let (kept, error) = drain(&mut open(&bytes, &options, block_size).unwrap());
             prop_assert!(error.is_none());
             prop_assert_eq!(kept.len(), records.len());
@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn a_window_as_wide_as_the_file_sorts_it(records in any_records()) {
         let bytes = pcapng_of(&records);
-        let options = Options { reorder_window_ns: Some(10_000_000_000), prefetch: false };
+        let options = Options { reorder_window_ns: Some(10_000_000_000), prefetch: Some(false) };
         let mut sorted = read(&bytes, &in_file_order()).0;
         sorted.sort_by_key(|record| record.time_ns);
         prop_assert_eq!(read(&bytes, &options).0, sorted);
@@ -100,7 +100,7 @@ proptest! {
     #[test]
     fn any_window_gives_every_record_once(records in any_records(), window in 0..6_000_000_000_i64) {
         let bytes = pcapng_of(&records);
-        let options = Options { reorder_window_ns: Some(window), prefetch: false };
+        let options = Options { reorder_window_ns: Some(window), prefetch: Some(false) };
         let mut capture = open(&bytes, &options, 4096).unwrap();
         let mut kept = drain(&mut capture).0;
         let backward = kept.windows(2).filter(|pair| pair[1].time_ns < pair[0].time_ns).count();
