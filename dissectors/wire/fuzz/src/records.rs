@@ -19,8 +19,9 @@ const MOST_CAPTURED: usize = 262_144;
 
 /// A capture that is read without a thread of its own: the fuzzer watches this one.
 pub fn open(bytes: &[u8], block_size: usize, window_ns: Option<i64>) -> Result<Capture, Error> {
-    let options = CaptureOptions { reorder_window_ns: window_ns, prefetch: false };
-    Capture::with_block_size("input", Box::new(Cursor::new(bytes.to_vec())), &options, block_size)
+    let options = CaptureOptions { reorder_window_ns: window_ns, prefetch: Some(false) };
+    let reader = Box::new(Cursor::new(bytes.to_vec()));
+    Capture::with_block_size("input", reader, &options, Some(block_size))
 }
 
 /// Everything that reading records can tell, in words that can be compared.
