@@ -209,3 +209,37 @@ fn asconf_ack(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     }
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use pathscope_wire::container::CaptureSet;
+    use pathscope_wire::ledger::Ledger;
+    use pathscope_wire::pass::{Options, Pass};
+
+    use super::*;
+    use crate::records;
+
+    fn ledger(seed: &[u8]) -> Ledger {
+        let file = capture(&mut Unstructured::new(&seed[1..]));
+        let capture = CaptureSet::from(records::open(&file, 4096, Some(0)).unwrap());
+        let mut pass = Pass::over(capture, Options { flows: true, ..Options::default() });
+        assert!(!pass.step(MOST_EVENTS + 1).unwrap());
+        pass.finish().1.ledger
+    }
+
+    #[test]
+    fn seeds_are_what_they_are_called() {
+        let lossy = ledger(include_bytes!("../seeds/tracker/lossy"));
+        assert_eq!((lossy.associations.len(), lossy.associations[0].seen_handshake), (1, true));
+        assert_eq!(lossy.retransmissions.len(), 1);
+        assert_eq!(lossy.retransmissions[0].cause, "fast");
+        let handover = ledger(include_bytes!("../seeds/tracker/handover"));
+        assert_eq!((handover.paths.len(), handover.runs.len()), (2, 2));
+        assert!(handover.heartbeats[0].ack_ns.is_some());
+        let asconf = ledger(include_bytes!("../seeds/tracker/asconf"));
+        assert_eq!((asconf.asconf.len(), asconf.asconf[0].outcome), (1, "success"));
+        assert_eq!(asconf.associations.len(), 2);
+        let flows = ledger(include_bytes!("../seeds/tracker/flows"));
+        assert_eq!((flows.flows.len(), flows.icmp.len()), (2, 1));
+    }
+}

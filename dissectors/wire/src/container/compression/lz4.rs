@@ -61,16 +61,28 @@ impl<R: Read> Lz4<R> {
 
     /// False at the end of the file.
     fn next_frame(&mut self, skipped: u64) -> io::Result<bool> {
-        let Some(decoder) = self.decoder.take() else { return Ok(false) };
-        let mut source = decoder.into_inner();
+        let Some(mut decoder) = self.decoder.take() else { return Ok(false) };
+        let source = decoder.get_mut();
         if io::copy(&mut source.by_ref().take(skipped), &mut io::sink())? < skipped || source.ended
         {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         let more = !(source.ahead.is_empty() && source.reader.fill_buf()?.is_empty());
-        self.decoder = Some(FrameDecoder::new(source));
+        if !more && is_in_frame(&mut decoder) {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.decoder = Some(FrameDecoder::new(decoder.into_inner()));
         Ok(more)
     }
+}
+
+/// Whether a decoder at the end of the file waits for a block, after an empty one: it does not say,
+/// but outside a frame it takes zeros for a wrong magic, and inside for the mark that ends it.
+fn is_in_frame<R: Read>(decoder: &mut FrameDecoder<Source<R>>) -> bool {
+    const MAGIC_AND_DESCRIPTOR: usize = 7;
+    decoder.get_mut().ahead = vec![0; MAGIC_AND_DESCRIPTOR];
+    let error = decoder.read(&mut [0]).err();
+    !matches!(error.as_ref().and_then(of_frame), Some(Error::WrongMagicNumber))
 }
 
 impl<R: Read> Read for Lz4<R> {
@@ -98,10 +110,14 @@ impl<R: Read> Read for Lz4<R> {
 
 /// The length of what the decoder, having read its header, refuses as a skippable frame.
 fn skippable(error: &io::Error) -> Option<u64> {
-    match error.get_ref()?.downcast_ref()? {
+    match of_frame(error)? {
         Error::SkippableFrame(length) => Some(u64::from(*length)),
         _ => None,
     }
+}
+
+fn of_frame(error: &io::Error) -> Option<&Error> {
+    error.get_ref()?.downcast_ref()
 }
 
 fn damaged(error: &io::Error) -> io::Error {
