@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from .bins import Bins, split_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..dissectors.ledger import Ledger, Row
     from .model import End, LinkEvent
 
@@ -45,15 +43,15 @@ class Context:
     labels: dict[int, str]
     link_events: dict[int, list[LinkEvent]]
     # By the table's identity; the table is held with its groups, so that no other takes that.
-    _sent: dict[int, tuple[list[Row], Groups]] = field(default_factory=dict, repr=False)
+    _sent: dict[int, tuple[list[Row], Groups]] = field(default_factory=dict, init=False, repr=False)
 
-    def sent(self, table: list[Row], sender: End, path: int | None = None) -> Sequence[Row]:
+    def sent(self, table: list[Row], sender: End, path: int | None = None) -> list[Row]:
         """Rows of one sender, and of one path when it is given."""
         # Grouped once: every path is asked for in turn, and a hostile capture has very many.
         _, groups = self._sent.get(id(table)) or self._sent.setdefault(
             id(table), (table, _grouped(table))
         )
-        return groups.get((sender, path), ())
+        return groups.get((sender, path), [])
 
     def rtt_min_ns(self, sender: End, path: int) -> int | None:
         """Least round-trip time seen for a sender on a path."""

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -81,8 +81,7 @@ def test_analyze_and_dissect(name: str) -> None:
 
 def test_the_fixtures_are_those_that_the_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(FOLDER)
-    import make
-
+    make: Any = import_module("make")
     assert (FOLDER / "expected.toml").read_text() == make.expected(), "run `make docs`"
     files = {path.name: path for path in FOLDER.iterdir() if path.suffix in MADE}
     cases = {one.name: one.content for one in make.cases()}
@@ -153,8 +152,6 @@ def test_every_fault_of_a_file_has_a_fixture() -> None:
     missing = {
         text
         for text in known
-        if not any(
-            re.search(re.sub(r"\\\{.*?\\\}", ".+", re.escape(text)), one) for one in said()
-        )
+        if not any(re.search(re.sub(r"\\\{.*?\\\}", ".+", re.escape(text)), one) for one in said())
     }
     assert missing == set()

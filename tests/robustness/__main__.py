@@ -9,7 +9,7 @@ SHOWN = 110
 
 
 def main() -> int:
-    """Print a line for every file, then the slowest and the largest; 1 when any is out of bounds."""
+    """Print a line for every file, then the slowest and the largest; 1 when one is beyond."""
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
         print("usage: python -m robustness FOLDER", file=sys.stderr)
         return 2

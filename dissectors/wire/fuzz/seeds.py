@@ -31,10 +31,10 @@ def containers() -> Iterator[tuple[str, str, bytes]]:
     snoop_header = b"snoop\0\0\0" + struct.pack("!2I", 2, 4)
     yield "pcap", "little", pcap(RECORDS)
     yield "pcap", "big-microsecond", pcap(RECORDS, order=">", nanosecond=False)
-    for magic, record in ((0xA1B2CD34, 24), (0x1C0001AC, 16)):
-        header = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 262_144, ETHERNET)
-        header += bytes(4) if magic == 0x1C0001AC else b""
-        fields = struct.pack("<4I", 1, 2, 60, 60) + bytes(record - 16)
+    # More fields in the header of the file, or of each record.
+    for magic, in_file, in_record in ((0xA1B2CD34, 0, 8), (0x1C0001AC, 4, 0)):
+        header = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 262_144, ETHERNET) + bytes(in_file)
+        fields = struct.pack("<4I", 1, 2, 60, 60) + bytes(in_record)
         yield "pcap", f"variant-{magic:x}", header + (fields + bytes(60)) * 2
     several = Pcapng().section().interface("eth0").interface("eth1", resolution=0x8A, offset_s=9)
     several.packets(RECORDS).packet(Record(RECORDS[0].time_ns, b"x" * 9, 1, comment="late"))
@@ -47,8 +47,9 @@ def containers() -> Iterator[tuple[str, str, bytes]]:
     plain = pcap(RECORDS)
     yield "compressed", "gzip", gzip.compress(plain, mtime=0) * 2
     yield "compressed", "xz", lzma.compress(plain, preset=0) + bytes(4) + lzma.compress(b"")
-    yield "compressed", "xz-delta", lzma.compress(plain, check=lzma.CHECK_CRC32, filters=[
-        {"id": lzma.FILTER_DELTA, "dist": 4}, {"id": lzma.FILTER_LZMA2, "dict_size": 4096}])  # fmt: skip
+    delta = {"id": lzma.FILTER_DELTA, "dist": 4}
+    filters = [delta, {"id": lzma.FILTER_LZMA2, "dict_size": 4096}]
+    yield "compressed", "xz-delta", lzma.compress(plain, check=lzma.CHECK_CRC32, filters=filters)
     for codec in ("zstd", "lz4"):
         yield "compressed", codec, pa.compress(plain, codec=codec, asbytes=True)
 
@@ -128,7 +129,8 @@ SCRIPTS = {
               *(chunks(1, FROM_B, sack(0, (2, n))) for n in range(3)),
               chunks(2, FROM_A, data(1)), chunks(9, FROM_B, sack(4))],
     "handover": [*HANDSHAKE, chunks(1, FROM_A, data(0)), chunks(1, FROM_A, data(1)),
-                 chunks(199, FROM_A | SECOND_PATH, data(0)), chunks(1, FROM_A | SECOND_PATH, data(2)),
+                 chunks(199, FROM_A | SECOND_PATH, data(0)),
+                 chunks(1, FROM_A | SECOND_PATH, data(2)),
                  chunks(9, FROM_B | SECOND_PATH, sack(2)),
                  chunks(99, FROM_A, bytes([12, 0, 3])), chunks(9, FROM_B, bytes([13, 0, 3]))],
     "asconf": [*HANDSHAKE, chunks(9, FROM_A, bytes([15, 0, 1, 0x09, 3])),
@@ -150,9 +152,10 @@ def scripts() -> Iterator[tuple[str, str, bytes]]:
 def fragments() -> Iterator[tuple[str, str, bytes]]:
     """Yield fragments: datagram, how, place and length of each."""
     last = 0x80
+    both = bytes([1, 1, 0, 8, 2, 1, 0, 8])
     yield "fragments", "in-order", bytes([1, 1, 0, 16, 1, 1, 2, 16, 1, last, 4, 9])
     yield "fragments", "v6-last-first", bytes([9, last, 4, 9, 9, 1, 2, 16, 9, 1, 0, 16])
-    yield "fragments", "two-at-a-time", bytes([1, 1, 0, 8, 2, 1, 0, 8, 1, last, 1, 8, 2, last, 1, 3])
+    yield "fragments", "two-at-a-time", both + bytes([1, last, 1, 8, 2, last, 1, 3])
 
 
 def main() -> None:
