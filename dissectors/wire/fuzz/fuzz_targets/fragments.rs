@@ -18,8 +18,7 @@ fn byte(datagram: u8, place: usize) -> u8 {
 }
 
 fn run(input: &mut Unstructured<'_>) -> Result<()> {
-    let mut decoder =
-        Decoder::new(DecoderOptions { flows: true, ..DecoderOptions::default() });
+    let mut decoder = Decoder::new(DecoderOptions { flows: true, ..DecoderOptions::default() });
     let mut time_ns = 0_i64;
     let mut given = 0_u64;
     while !input.is_empty() {

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
-use arrow_array::RecordBatch;
 use pathscope_wire::container::CaptureSet;
 use pathscope_wire::pass::Summary;
 
@@ -64,7 +64,8 @@ struct Known {
 impl Known {
     fn of(summary: &Summary) -> Self {
         let ledger = &summary.ledger;
-        let pair = |row: &pathscope_wire::ledger::PathRow| (row.association.into(), row.path.into());
+        let pair =
+            |row: &pathscope_wire::ledger::PathRow| (row.association.into(), row.path.into());
         Known {
             associations: ledger.associations.iter().map(|row| row.association.into()).collect(),
             paths: ledger.paths.iter().map(pair).collect(),

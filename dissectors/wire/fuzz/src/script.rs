@@ -191,7 +191,10 @@ fn asconf(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
         let which: u8 = input.arbitrary()?;
         let (kind, address) = address_parameter(which & 0x80 != 0, which & 7);
         let request = 0xc001 + u16::from(which >> 3 & 3);
-        value.extend(parameter(request, &[&[0, 0, 0, which][..], &parameter(kind, &address)].concat()));
+        value.extend(parameter(
+            request,
+            &[&[0, 0, 0, which][..], &parameter(kind, &address)].concat(),
+        ));
     }
     Ok(value)
 }

@@ -130,7 +130,8 @@ mod tests {
             assert_eq!(cut.kind, Kind::Truncated);
         }
         // Behind another parameter: 8 bytes of it, 10 of Heartbeat Info, of which 4 were kept.
-        let bytes = packet(&[chunk(HEARTBEAT, 0, &[param(param::PADDING, &[0; 4]), info].concat())]);
+        let bytes =
+            packet(&[chunk(HEARTBEAT, 0, &[param(param::PADDING, &[0; 4]), info].concat())]);
         let cut = first_of(&bytes[..28], bytes.len()).heartbeat_info().unwrap_err();
         assert_eq!((cut.offset, cut.needed, cut.available), (16, 18, 12));
         for without in [vec![], param(param::PADDING, &[0; 4])] {

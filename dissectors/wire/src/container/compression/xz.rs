@@ -28,7 +28,9 @@ pub(super) struct Xz<R> {
 
 enum State {
     /// Before the first stream, or after one.
-    Outside { any: bool },
+    Outside {
+        any: bool,
+    },
     /// In a stream, where a block or the index comes.
     Inside,
     Block(Box<Block>),

@@ -75,3 +75,27 @@ fn an_empty_lz4_block_does_not_end_its_frame() {
         assert!(error.unwrap().to_string().ends_with("lz4: unexpected end of file"));
     }
 }
+
+#[test]
+fn what_was_decoded_before_a_fault_is_read_however_large_the_buffer() {
+    let mut file = Builder::pcap(ByteOrder::Little, true);
+    for second in 0..30_000_u32 {
+        // Hard to compress, so that the file is long and its middle is in the middle.
+        let data = second.wrapping_mul(0x9e37_79b1).to_be_bytes();
+        file.pcap_record(second, 0, &data);
+    }
+    for compress in [gzip, zstd, xz, lz4] {
+        let mut packed = compress(&file.bytes);
+        let middle = packed.len() / 2;
+        packed[middle..middle + 64].fill(0xff);
+        let drained = |block_size| {
+            let (kept, error) =
+                drain(&mut open(&packed, &in_file_order(), block_size).ok().unwrap());
+            (kept, error.map(|error| error.to_string()))
+        };
+        let (kept, error) = drained(1 << 20);
+        assert!(error.is_some());
+        assert!(!kept.is_empty());
+        assert_eq!(drained(64), (kept, error));
+    }
+}

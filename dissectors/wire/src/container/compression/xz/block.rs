@@ -170,7 +170,8 @@ impl Block {
 /// A filter before LZMA2 (section 5.3): Delta, or the branch conversion of a processor.
 fn filter(fields: &mut &[u8]) -> io::Result<FilterConfig> {
     let (kind, size) = (number(fields)?, number(fields)?);
-    let filter_type = FilterType::try_from(kind).map_err(|()| unknown("a filter of another kind"))?;
+    let filter_type =
+        FilterType::try_from(kind).map_err(|()| unknown("a filter of another kind"))?;
     let property = match (filter_type, size) {
         (FilterType::Delta, 1) => array::<1>(fields).map(|[less_one]| u32::from(less_one) + 1)?,
         (FilterType::Delta | FilterType::Lzma2, _) => return Err(damaged("a filter out of place")),
@@ -209,7 +210,11 @@ pub(super) fn number(source: &mut impl Read) -> io::Result<u64> {
         if byte & 0x80 == 0 {
             // The last byte is zero in no number but 0.
             let is_shortest = byte != 0 || place == 0;
-            return if is_shortest { Ok(number) } else { Err(damaged("a number of too many bytes")) };
+            return if is_shortest {
+                Ok(number)
+            } else {
+                Err(damaged("a number of too many bytes"))
+            };
         }
     }
     Err(damaged("a number of too many bytes"))
