@@ -91,7 +91,7 @@ pub struct Record<'a> {
 }
 
 /// How a capture is to be read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How long a record may be held back to be put in time order, in nanoseconds; 0 keeps file
     /// order. `None` is 2 s from the moment the file has more than one interface, and 0 before.
@@ -99,12 +99,6 @@ pub struct Options {
     /// Whether to read in a thread of its own. `None` is where there is something to decompress:
     /// plain bytes are dissected faster by the processor that copied them into its cache.
     pub prefetch: Option<bool>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { reorder_window_ns: None, prefetch: None }
-    }
 }
 
 /// The next record in the stream, which still has to be taken: `length` bytes
