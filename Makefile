@@ -9,12 +9,16 @@ DEMO := fixtures/captures/failover-v6
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 
 # What the installed package is made from; Python sources are used in place and need no rebuild.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find dissectors -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml Cargo.lock \
+	$(shell find dissectors -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 BUILT := $(VENV)/.built
+
+# Inputs for each fuzz target.
+RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance docs wheel clean
+.PHONY: help build demo test lint types rust bench conformance robustness fuzz docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,7 +48,7 @@ lint: build ## ruff: style and format of the Python code
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports) $(VENV)/typing/pathscope
-	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs
+	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
@@ -62,8 +66,18 @@ conformance: build ## compare the captures in DIR="..." with tshark, field by fi
 	@test -n "$(DIR)" || { echo "name folders of captures: make conformance DIR=\"...\"" >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m conformance $(DIR) $(if $(WRITE),--write $(WRITE))
 
+robustness: build ## read every file in DIR=... within 5 s and 300 MB
+	@test -n "$(DIR)" || { echo "name a folder of files: make robustness DIR=..." >&2; exit 2; }
+	@PYTHONPATH=tests $(PY) -m robustness "$(DIR)"
+
+fuzz: ## try RUNS=... inputs on every fuzz target, or on TARGET=...
+	@.ci/system-packages "$(PYTHON)" fuzz
+	@.ci/fuzz "$(CARGO)" $(RUNS) $(TARGET)
+
 docs: build ## write the generated parts of docs/ and the golden output of the tests
 	$(PY) docs/generate.py
+	PYTHONPATH=tests $(PY) fixtures/malformed/make.py
+	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py
 
 wheel: build ## build a wheel into dist/
@@ -71,5 +85,6 @@ wheel: build ## build a wheel into dist/
 
 clean: ## remove everything that was built, but not bench/data
 	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so \
+		$(addprefix dissectors/wire/fuzz/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +

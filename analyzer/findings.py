@@ -18,6 +18,7 @@ from .protection import unauthenticated_chunks, zero_checksums
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..dissectors.ledger import Row
     from .context import Context
     from .model import End, Handover
 
@@ -124,7 +125,9 @@ def never_confirmed(context: Context, _: Analysed) -> Iterator[Finding]:
         own = [row for row in context.addresses if row["endpoint"] == end]
         if len(own) < 2:
             continue
-        paths = {row["address"]: _paths_of(context, end, row["address"]) for row in own}
+        paths: dict[str, list[int]] = {row["address"]: [] for row in own}
+        for path in context.paths:
+            paths.get(path[f"{end}_address"], []).append(path["path"])
         unused = [row for row in own if not paths[row["address"]]]
         if unused:
             yield Finding(
@@ -138,14 +141,13 @@ def never_confirmed(context: Context, _: Analysed) -> Iterator[Finding]:
             yield from _unconfirmed(context, end, address, numbers)
 
 
-def _paths_of(context: Context, end: End, address: str) -> set[int]:
-    return {path["path"] for path in context.paths if path[f"{end}_address"] == address}
+def _unconfirmed(context: Context, end: End, address: str, paths: list[int]) -> Iterator[Finding]:
+    def on_paths(table: list[Row]) -> list[Row]:
+        return [row for path in paths for one in ENDS for row in context.sent(table, one, path)]
 
-
-def _unconfirmed(context: Context, end: End, address: str, paths: set[int]) -> Iterator[Finding]:
-    beats = [row for row in context.heartbeats if row["path"] in paths]
+    beats = sorted(on_paths(context.heartbeats), key=lambda row: row["time_ns"])
     works = any(row["ack_ns"] is not None for row in beats) or any(
-        row["first_ack_ns"] is not None for row in context.runs if row["path"] in paths
+        row["first_ack_ns"] is not None for row in on_paths(context.runs)
     )
     if beats and not works:
         yield Finding(

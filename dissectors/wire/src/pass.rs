@@ -185,7 +185,8 @@ impl Pass {
                     self.work.tracker.close_all();
                 }
                 Err(damage @ Error::Damaged { .. }) => {
-                    self.work.damaged(&damage);
+                    let of_several = matches!(self.capture, CaptureSet::Several(_));
+                    self.work.damaged(&damage, of_several);
                     self.damage.push(damage);
                 }
                 Err(other) => return Err(other),
@@ -325,15 +326,17 @@ impl Work {
         self.count(record, protocol, whole);
     }
 
-    fn damaged(&mut self, damage: &Error) {
-        let Error::Damaged { offset, expected, found, .. } = damage else { return };
+    /// A row of its own for a file that goes wrong; of several files it says which.
+    fn damaged(&mut self, damage: &Error, of_several: bool) {
+        let Error::Damaged { path, offset, expected, found } = damage else { return };
+        let file = if of_several { format!("{path}: ") } else { String::new() };
         self.tracker.ledger.problems.push(ProblemRow {
             frame: 0,
             time_ns: None,
             layer: "file",
             kind: "malformed",
             offset: *offset,
-            what: format!("expected {expected}, found {found}"),
+            what: format!("{file}expected {expected}, found {found}"),
             ..Default::default()
         });
     }

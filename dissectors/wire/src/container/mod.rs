@@ -170,7 +170,12 @@ impl Capture {
         Self::with_block_size(name, reader, options, None)
     }
 
-    fn with_block_size(
+    /// As [`Capture::from_reader`], read in blocks of `block_size` bytes: with small ones, what
+    /// spans blocks can be tested on small files.
+    ///
+    /// # Errors
+    /// As [`Capture::open`].
+    pub fn with_block_size(
         name: &str,
         reader: Box<dyn Read + Send>,
         options: &Options,

@@ -116,6 +116,12 @@ macro_rules! tables {
                 pub const TABLE: &'static str = stringify!($table);
 
                 pub fn schema() -> SchemaRef {
+                    // Made once: each column's takes several allocations.
+                    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new($row::new_schema);
+                    Arc::clone(&SCHEMA)
+                }
+
+                fn new_schema() -> SchemaRef {
                     let fields: Vec<Field> = vec![$(
                         describe(
                             Field::new(

@@ -1,7 +1,7 @@
 //! The tables of TCP and UDP flows, MPTCP subflows, and ICMP errors.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};

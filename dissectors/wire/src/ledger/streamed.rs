@@ -1,7 +1,7 @@
 //! The tables with a row for every thing of a kind in the capture: streamed, not kept.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};

@@ -288,6 +288,7 @@ impl Association {
                 chunk.asconf().map(|asconf| self.asconf(&asconf, at, seen, ledger, &mut outcome))
             }
             chunk::ASCONF_ACK => chunk.asconf_ack().map(|ack| {
+                outcome.problem = ack.responses.clone().find_map(Result::err);
                 let settled = self.reconfigurations.answered(&ack, at, ledger);
                 self.apply(at, settled, ledger);
             }),

@@ -68,6 +68,7 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
     let detail = match chunk.kind {
         chunk::INIT | chunk::INIT_ACK => {
             let init = chunk.init()?;
+            problem = init.params.clone().find_map(Result::err);
             format!(
                 "tag {:#010x}, {} out and {} in streams, window {} bytes, first TSN {}",
                 init.tag,
@@ -111,6 +112,7 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
         chunk::COOKIE_ECHO | chunk::COOKIE_ACK | chunk::SHUTDOWN_ACK | chunk::SHUTDOWN_COMPLETE => {
             String::new()
         }
+        chunk::AUTH => return chunk.auth().map(drop),
         _ => return Ok(()),
     };
     ledger.keep(ControlRow {
