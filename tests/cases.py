@@ -16,7 +16,10 @@ from reading import Row, chunk_rows
 class Case(Protocol):
     """Something that ends in SCTP, on one link type."""
 
-    link_type: int
+    @property
+    def link_type(self) -> int:
+        """LINKTYPE_ value."""
+        ...
 
     def frame(self, tsn: int) -> bytes:
         """Return the frame, whose DATA chunk has this TSN."""

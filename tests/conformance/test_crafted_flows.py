@@ -1,7 +1,9 @@
 """Every TCP option, and TCP and UDP on every way to them, agree with tshark and with Scapy."""
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conformance import ours
@@ -106,7 +108,7 @@ def with_options(options: bytes, number: int) -> Packet:
 def internet_checksum(data: bytes) -> int:
     """RFC 1071, in its plainest form."""
     padded = data + bytes(len(data) % 2)
-    total = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
+    total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return 0xFFFF - total
@@ -161,24 +163,25 @@ def test_every_way_agrees(tmp_path: Path, way: str, transport: Packet) -> None:
 
 @pytest.mark.parametrize("transport", [SEGMENT, DATAGRAM], ids=["tcp", "udp"])
 def test_fragments_agree(tmp_path: Path, transport: Packet) -> None:
-    pieces = fragment(V4 / transport / Raw(bytes(4000)), 1400)
-    pieces6 = fragment6(V6 / IPv6ExtHdrFragment(id=9) / transport / Raw(bytes(4000)), 1400)
+    pieces = fragment(V4 / transport / Raw(bytes(4000)), 1400)  # type: ignore[no-untyped-call]
+    pieces6 = fragment6(V6 / IPv6ExtHdrFragment(id=9) / transport / Raw(bytes(4000)), 1400)  # type: ignore[no-untyped-call]
     frames = [LINK / piece for piece in (*pieces, *pieces6)]
     path = tmp_path / "fragments.pcap"
     result = agrees_in_some(path, frames)
     assert result == {len(pieces): "valid", len(frames): "valid"}
 
 
-def agrees_in_some(path: Path, frames: list[Packet]) -> dict[int, str]:
+def agrees_in_some(path: Path, frames: Sequence[Packet]) -> dict[int, str]:
     """Compare frames of which only some complete a packet; give the verdicts on those."""
-    wrpcap(str(path), frames)
+    wrpcap(str(path), list(frames))
     assert compare(path).disagreements == []
     rows = (row for name in ("segments", "datagrams") for row in ours.rows_of(path, name))
     return {row["frame"]: row["checksum"] for row in rows}
 
 
 def test_checksums_agree(tmp_path: Path) -> None:
-    zero, wrong = {"chksum": 0}, {"chksum": 0x1234}
+    zero: Any = {"chksum": 0}
+    wrong: Any = {"chksum": 0x1234}
     partial = internet_checksum(in4_pseudoheader(6, V4, 20)) ^ 0xFFFF
     frames = [
         LINK / V4 / UDP(sport=1, dport=6000, **zero) / Raw(b"x"),
@@ -199,10 +202,10 @@ def test_checksums_agree(tmp_path: Path) -> None:
 
 
 def test_windows_agree_once_both_ends_scale(tmp_path: Path) -> None:
-    def a(**fields: object) -> Packet:
+    def a(**fields: Any) -> Packet:
         return LINK / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=1000, dport=80, **fields)
 
-    def b(**fields: object) -> Packet:
+    def b(**fields: Any) -> Packet:
         return LINK / IP(src="10.0.0.2", dst="10.0.0.1") / TCP(sport=80, dport=1000, **fields)
 
     frames = [
