@@ -1,7 +1,7 @@
 //! The tables of the offset index: where in the file packets are, and what the pass made of them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};

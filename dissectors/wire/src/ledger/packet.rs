@@ -1,7 +1,7 @@
 //! The streamed tables with a row for every frame, TCP segment and UDP datagram.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
