@@ -51,7 +51,7 @@ pub(crate) fn length(field: u16, wire: usize) -> Result<usize, Problem> {
         length if (HEADER..=wire).contains(&length) => Ok(length),
         length => {
             let what = "UDP length of at least 8, within its IP packet";
-            Err(malformed(Layer::Udp, 4, length, wire, what))
+            Err(malformed(Layer::Udp, 0, length, wire, what))
         }
     }
 }
