@@ -76,7 +76,9 @@ impl Parser {
             None => format!("\"{}\"", start.escape_ascii()),
         };
         // A stream that broke before its first bytes says so itself.
-        stream.finish()?;
+        if start.len() < SHOWN {
+            stream.finish()?;
+        }
         Err(Fault::new(0, "a pcap, pcapng or snoop header", found))
     }
 

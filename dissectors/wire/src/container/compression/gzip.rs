@@ -39,7 +39,11 @@ impl<R: Read> Gzip<R> {
                 self.error = Some(ErrorKind::UnexpectedEof.into());
             }
             Ok(_) => {}
-            Err(error) => self.error = Some(io::Error::new(ErrorKind::InvalidData, error)),
+            // The decoder's own words depend on how much it was given at a time.
+            Err(_) => {
+                let what = "damaged data, or not what their checksum tells";
+                self.error = Some(io::Error::new(ErrorKind::InvalidData, what));
+            }
         }
         self.source.consume(taken);
         Ok(given)

@@ -78,9 +78,13 @@ impl<R: Read> Xz<R> {
             State::Block(block) => match block.decode(&mut self.source, buffer) {
                 (given, Ok(false)) => return Ok(given),
                 (given, Ok(true)) => {
-                    let (unpadded, uncompressed) = block.finish(&mut self.source)?;
-                    self.blocks.add(unpadded, uncompressed);
-                    self.state = State::Inside;
+                    match block.finish(&mut self.source) {
+                        Ok((unpadded, uncompressed)) => {
+                            self.blocks.add(unpadded, uncompressed);
+                            self.state = State::Inside;
+                        }
+                        Err(error) => self.error = Some(error),
+                    }
                     return Ok(given);
                 }
                 (given, Err(error)) => {

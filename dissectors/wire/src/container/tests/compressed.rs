@@ -60,6 +60,28 @@ fn an_index_of_other_blocks_is_damage() {
 }
 
 #[test]
+fn a_block_with_another_check_is_read_first() {
+    let bytes = everything();
+    let mut packed = xz(&bytes);
+    // CRC64, at the end of the one block.
+    let last = index_start(&packed) - 1;
+    packed[last] ^= 1;
+    let (kept, error) = read(&packed, &in_file_order());
+    assert_eq!(kept, whole(&bytes));
+    assert!(error.unwrap().to_string().ends_with("xz: another check of a block"));
+}
+
+#[test]
+fn what_is_no_capture_is_so_even_when_damaged_later() {
+    let mut packed = lz4(&b"Dear diary, ".repeat(10));
+    packed.truncate(packed.len() - 4);
+    for block_size in [64, 4096] {
+        let refusal = open(&packed, &in_file_order(), block_size).err().unwrap().to_string();
+        assert!(refusal.ends_with(r#"found "Dear diary, Dear""#), "{refusal}");
+    }
+}
+
+#[test]
 fn an_empty_lz4_block_does_not_end_its_frame() {
     const HEADER: usize = 7;
     let bytes = everything();
