@@ -61,10 +61,10 @@ bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpk
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(PY) bench/run.py --write docs/performance.md
 
-conformance: build ## compare every capture in DIR=... with tshark, field by field
+conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test
-	@test -n "$(DIR)" || { echo "name a folder of captures: make conformance DIR=..." >&2; exit 2; }
-	@PYTHONPATH=tests $(PY) -m conformance "$(DIR)"
+	@test -n "$(DIR)" || { echo "name folders of captures: make conformance DIR=\"...\"" >&2; exit 2; }
+	@PYTHONPATH=tests $(PY) -m conformance $(DIR) $(if $(WRITE),--write $(WRITE))
 
 robustness: build ## read every file in DIR=... within 5 s and 300 MB
 	@test -n "$(DIR)" || { echo "name a folder of files: make robustness DIR=..." >&2; exit 2; }

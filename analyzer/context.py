@@ -39,6 +39,8 @@ class Context:
     rtt: list[Row]
     silences: list[Row]
     retransmissions: list[Row]
+    streams: list[Row]
+    authentication: list[Row]
     bins: Bins
     labels: dict[int, str]
     link_events: dict[int, list[LinkEvent]]
@@ -85,6 +87,8 @@ _TABLES = (
     "rtt",
     "silences",
     "retransmissions",
+    "streams",
+    "authentication",
 )
 
 

@@ -13,6 +13,7 @@ from .context import ENDS, other
 from .measure import NS_PER_S
 from .model import Finding
 from .moves import is_concurrent
+from .protection import unauthenticated_chunks, zero_checksums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -243,14 +244,6 @@ def capture_quality(context: Context, _: Analysed) -> Iterator[Finding]:
             f"{row['damaged_packets']} packets were damaged on the way: their CRC32c is wrong,"
             " while others of the same sender are right; they are left out of every number",
         )
-    if row["zero_checksums"]:
-        agreed = all("Zero Checksum Acceptable" in row[f"{end}_extensions"] for end in ENDS)
-        yield Finding(
-            "zero-checksum",
-            "note",
-            f"{row['zero_checksums']} packets carry no checksum: "
-            + ("negotiated (RFC 9653)" if agreed else "checksum offload at the capturing host"),
-        )
     if row["adler32_checksums"]:
         yield Finding(
             "adler32-checksum",
@@ -320,5 +313,7 @@ RULES: tuple[Callable[[Context, Analysed], Iterator[Finding]], ...] = (
     heartbeats_unanswered,
     concurrent,
     captured_at_receiver,
+    unauthenticated_chunks,
+    zero_checksums,
     capture_quality,
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-from conformance.test_crafted import CHUNKS
+from conformance.test_crafted_sctp import CHUNKS
 from crafting import ETHERNET, LINK, RAW, V4, V6, Pcapng, Record, ethernet_records, pcap, sctp
 from make import cases
 from scapy.layers.inet import ICMP, TCP, UDP

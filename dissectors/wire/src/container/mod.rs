@@ -14,6 +14,7 @@ mod order;
 mod pcap;
 mod pcapng;
 mod prefetch;
+mod seek;
 mod set;
 mod snoop;
 mod stream;
@@ -33,6 +34,7 @@ pub use self::facts::{Facts, File};
 pub use self::format::Format;
 pub use self::order::Order;
 pub use self::pcap::Variant;
+pub use self::seek::{Description, Start};
 pub use self::set::CaptureSet;
 
 use self::format::Parser;
@@ -123,6 +125,8 @@ pub struct Capture {
     options: Options,
     interfaces: Vec<Interface>,
     frames: u64,
+    /// Of the first record in the file.
+    first_ns: Option<i64>,
     window: Window,
     /// Of the record given out last, if the window had held it.
     lent: Option<Place>,
@@ -205,6 +209,7 @@ impl Capture {
             options: options.clone(),
             interfaces,
             frames: 0,
+            first_ns: None,
             window: Window::default(),
             lent: None,
             ended: false,
@@ -302,6 +307,9 @@ impl Capture {
         match found {
             Ok(Some(found)) => {
                 self.frames += 1;
+                if self.frames == 1 {
+                    self.first_ns = Some(found.time_ns);
+                }
                 if let Some(interface) = self.interfaces.get_mut(found.interface as usize) {
                     interface.packets += 1;
                 }

@@ -54,6 +54,16 @@ impl Cell for bool {
     }
 }
 
+impl Cell for Option<bool> {
+    const NULLABLE: bool = true;
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+    fn column<R>(rows: &[R], cell: impl Fn(&R) -> &Self) -> ArrayRef {
+        Arc::new(rows.iter().map(|r| *cell(r)).collect::<BooleanArray>())
+    }
+}
+
 macro_rules! text_cell {
     ($type:ty) => {
         impl Cell for $type {

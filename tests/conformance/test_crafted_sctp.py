@@ -3,30 +3,13 @@
 import struct
 from pathlib import Path
 
-from conformance.compare import compare
+from conformance.crafted import agrees
+from crafting import LINK, chunk, sctp, tlv
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
-from scapy.layers.sctp import SCTP
-from scapy.packet import Packet, Raw
-from scapy.utils import wrpcap
+from scapy.packet import Raw
 
-
-def tlv(kind: int, value: bytes = b"") -> bytes:
-    """A parameter or error cause."""
-    return padded(struct.pack("!HH", kind, len(value) + 4) + value)
-
-
-def chunk(kind: int, flags: int, value: bytes = b"") -> bytes:
-    return padded(struct.pack("!BBH", kind, flags, len(value) + 4) + value)
-
-
-def padded(raw: bytes) -> bytes:
-    return raw + bytes(-len(raw) % 4)
-
-
-# With both ends given, Scapy need not ask the network who they are.
-LINK = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 V4, V6 = tlv(5, bytes([10, 0, 1, 9])), tlv(6, bytes.fromhex("20010db8000100000000000000000009"))
 INIT = struct.pack("!IIHHI", 0xCAFE, 100_000, 10, 20, 0xFFFFFFF0)
 EXTENSIONS = tlv(0x8000) + tlv(0x8008, b"\xc1\x80\x82") + tlv(0xC000) + tlv(0xC006, bytes(4))
@@ -71,21 +54,6 @@ CHUNKS = {
     "i-forward-tsn": chunk(194, 0, struct.pack("!IHHI", 1000, 1, 1, 2)),
     "unknown": chunk(200, 5, bytes(10)),
 }  # fmt: skip
-
-
-def sctp(*chunks: bytes) -> Packet:
-    return SCTP(sport=1000, dport=2000, tag=0x11223344) / Raw(b"".join(chunks))
-
-
-def agrees(tmp_path: Path, frames: list[Packet], wire_lengths: list[int] | None = None) -> None:
-    path = tmp_path / "crafted.pcap"
-    if wire_lengths is not None:
-        for frame, wire_length in zip(frames, wire_lengths, strict=True):
-            frame.wirelen = wire_length
-    wrpcap(str(path), frames)
-    result = compare(path)
-    assert result.unexplained == []
-    assert result.packets == len(frames)
 
 
 def test_every_chunk_agrees(tmp_path: Path) -> None:

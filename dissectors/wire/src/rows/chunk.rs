@@ -1,28 +1,20 @@
 //! One row of the streamed chunk table.
 
+use super::list;
 use crate::address::Address;
 use crate::ledger::ChunkRow;
 use crate::sctp::{Checksum, Chunk, chunk};
-use crate::track::{Located, Seen};
+use crate::track::Seen;
+use crate::track::standing::{Kind, Standing};
 
 /// Everything the chunk says; fields that cannot be read stay absent (the pass reports why).
 pub fn chunk_row(
     seen: &Seen<'_>,
-    located: &Located,
+    standing: &Standing,
     chunk: &Chunk<'_>,
     index: usize,
     transmission: Option<u32>,
 ) -> ChunkRow {
-    let (association, sender, path) = match located {
-        Located::At(association, place) => {
-            (Some(*association as u32), Some(place.sender), Some(place.path))
-        }
-        Located::Copy(Some((association, sender)))
-        | Located::Damaged(Some((association, sender))) => {
-            (Some(*association as u32), Some(*sender), None)
-        }
-        Located::Copy(None) | Located::Damaged(None) | Located::Nowhere => (None, None, None),
-    };
     let mut row = ChunkRow {
         frame: seen.moment.frame,
         time_ns: seen.moment.time_ns,
@@ -39,9 +31,9 @@ pub fn chunk_row(
             Checksum::Bad { .. } => "bad",
             Checksum::NotCheckable => "unchecked",
         },
-        association,
-        sender: sender.map(|end| end.name()),
-        path,
+        association: standing.association,
+        sender: standing.sender.map(|end| end.name()),
+        path: standing.path,
         index: u16::try_from(index).unwrap_or(u16::MAX),
         offset: chunk.offset,
         chunk_type: chunk.kind,
@@ -50,7 +42,7 @@ pub fn chunk_row(
         length: chunk.length,
         truncated: chunk.truncated,
         transmission,
-        duplicate_frame: matches!(located, Located::Copy(_)),
+        duplicate_frame: standing.kind == Kind::Copy,
         ..Default::default()
     };
     fill(&mut row, chunk);
@@ -126,9 +118,4 @@ fn fill(row: &mut ChunkRow, chunk: &Chunk<'_>) {
 
 fn addresses(found: impl Iterator<Item = Address>) -> Option<String> {
     list(found.map(|address| address.to_string()), ";")
-}
-
-fn list(words: impl Iterator<Item = String>, separator: &str) -> Option<String> {
-    let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| words.join(separator))
 }
