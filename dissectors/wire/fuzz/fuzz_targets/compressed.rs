@@ -17,6 +17,6 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
     if !is_compressed {
         return Corpus::Reject;
     }
-    records::check(bytes);
+    records::check_compressed(bytes);
     Corpus::Keep
 });
