@@ -13,7 +13,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock \
 	$(shell find dissectors -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 BUILT := $(VENV)/.built
 
-# Inputs for each fuzz target.
+# A crate in no workspace but its own; `make fuzz` tries so many inputs on each of its targets.
+FUZZ := dissectors/wire/fuzz
 RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
@@ -55,6 +56,9 @@ rust: build ## rustfmt, clippy and the tests of the Rust crates
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) test --locked --package pathscope-wire
+	$(CARGO) fmt --check --manifest-path $(FUZZ)/Cargo.toml
+	$(CARGO) clippy --locked --lib --tests --target-dir target --manifest-path $(FUZZ)/Cargo.toml -- --deny warnings
+	$(CARGO) test --locked --lib --target-dir target --manifest-path $(FUZZ)/Cargo.toml
 
 bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpkt, Scapy and pyshark
 	@.ci/system-packages "$(PYTHON)" bench
@@ -85,6 +89,6 @@ wheel: build ## build a wheel into dist/
 
 clean: ## remove everything that was built, but not bench/data
 	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so \
-		$(addprefix dissectors/wire/fuzz/,artifacts corpus target) \
+		$(addprefix $(FUZZ)/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +

@@ -15,7 +15,7 @@ const BINNED: [&str; 2] = ["intervals", "flow_intervals"];
 /// # Panics
 /// Where a frame is not accounted for, a number refers to no row, or a time is not one of the
 /// capture's.
-pub fn check(capture: &CaptureSet, summary: &Summary, streamed: Option<RecordBatch>) {
+pub fn check(capture: &CaptureSet, summary: &mut Summary, streamed: Option<RecordBatch>) {
     let frames = &summary.frames;
     let skipped: u64 = frames.skipped.values().sum();
     assert_eq!(frames.read, frames.dissected + frames.partial + skipped, "{frames:?}");
@@ -26,18 +26,17 @@ pub fn check(capture: &CaptureSet, summary: &Summary, streamed: Option<RecordBat
     // A problem makes a frame partial, or is why it was skipped.
     let told: u64 = summary.problems.values().sum();
     assert!(told >= frames.partial, "{frames:?} {:?}", summary.problems);
+    moderate(summary);
     let known = Known::of(summary);
-    for (table, batch) in summary.ledger.batches() {
+    for (table, batch) in summary.ledger.take_batches() {
         known.check(table, &batch);
     }
     if let Some(batch) = streamed {
         known.check("streamed", &batch);
     }
-    moderate(summary);
 }
 
-/// No path carries more than the association it is part of, and no chunk was sent again more
-/// often than it was sent.
+/// No path carries more than the association it is part of, and what a bin counts adds up.
 fn moderate(summary: &Summary) {
     let packets: u64 = summary.ledger.associations.iter().map(|row| row.packets).sum();
     let in_bins: u64 = summary.ledger.intervals.iter().map(|row| row.packets).sum();

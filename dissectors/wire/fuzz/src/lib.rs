@@ -4,7 +4,10 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod fragments;
 pub mod ledger;
+pub mod packet;
 pub mod records;
 pub mod script;
 pub mod segment;
+pub mod tracker;

@@ -119,6 +119,6 @@ pub fn run(capture: CaptureSet, options: Options) {
     let mut pass = Pass::over(capture, options);
     pass.step(MOST_RECORDS).unwrap_or_else(|error| panic!("{error}"));
     let rows = pass.streamed().map(Streamed::take);
-    let (capture, summary) = pass.finish();
-    ledger::check(&capture, &summary, rows);
+    let (capture, mut summary) = pass.finish();
+    ledger::check(&capture, &mut summary, rows);
 }

@@ -95,8 +95,8 @@ impl Tracker {
         let slight = is_slight(association.row(&mut ledger), answered);
         let full = self.ledger.associations.len() >= self.limits.listed
             || (slight && self.slight >= self.limits.slight);
-        // Where there was no room for a path or an address there is nothing to be said.
-        if full || ledger.paths.is_empty() || ledger.addresses.is_empty() {
+        // Where there was no room for a path, and so for its addresses, there is nothing to be said.
+        if full || ledger.paths.is_empty() {
             self.census.unlisted += 1;
             self.ledger.drop_unlisted(ledger);
         } else {

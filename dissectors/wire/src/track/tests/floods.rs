@@ -284,6 +284,20 @@ fn without_room_for_its_path_an_association_is_counted() {
     assert_eq!(ledger.unlisted()["paths"], 4);
 }
 
+/// No address is learned from wildcards, which captures are anonymised with; that is no flood.
+#[test]
+fn an_association_between_wildcards_is_listed() {
+    let mut scene = Scene::within(OPEN_2);
+    let nowhere = Address::v4([0; 4]);
+    let (source, destination) = (nowhere, nowhere);
+    let (time_ns, sender, tag, ip_id) = (ms(1), End::A, 7, Some(1));
+    let envelope = Envelope { time_ns, sender, source, destination, tag, ip_id };
+    scene.send(envelope, &[chunk(11, 0, &[])]);
+    let (ledger, census) = scene.tracker.finish();
+    assert_eq!((ledger.paths.len(), ledger.addresses.len()), (1, 0));
+    assert_eq!((ends(&ledger), census.unlisted), (vec![(0, "open", 1)], 0));
+}
+
 /// What was refused takes nothing of the room.
 #[test]
 fn a_path_without_room_takes_none() {
