@@ -1,9 +1,9 @@
-"""One frame as tshark decodes it, by way of pyshark: both are optional."""
+"""One frame as tshark decodes it, in the words of pyshark: both are optional."""
 
 from __future__ import annotations
 
-import asyncio
 import shutil
+import subprocess
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -40,62 +40,32 @@ def layers(capture: Path, frame: int, udp_ports: Iterable[int]) -> list[Node] | 
     """
     if (reason := missing()) is not None:
         raise TsharkError(reason)
-    import pyshark
-    from pyshark.capture.capture import TSharkCrashException
+    from pyshark.tshark.output_parser.tshark_xml import packet_from_xml_packet
 
-    # A loop of our own: pyshark would take, change and keep the one of this thread.
-    loop = asyncio.new_event_loop()
+    # Not by pyshark's capture object: when it cleans up just as tshark ends it takes that for a
+    # crash, and one frame needs no event loop.
+    command = ["tshark", "-n", "-T", "pdml", "-c", str(frame), "-Y", f"frame.number == {frame}"]
+    command += ["-o", "sctp.checksum:Automatic"]
+    for port in udp_ports:
+        command += ["-d", f"udp.port=={port},sctp"]
     try:
-        found = pyshark.FileCapture(
-            str(capture),
-            display_filter=f"frame.number == {frame}",
-            keep_packets=False,
-            eventloop=loop,
-            decode_as={f"udp.port=={port}": "sctp" for port in udp_ports},
-            override_prefs={"sctp.checksum": "Automatic"},
-            custom_parameters=["-c", str(frame)],
-        )
-        try:
-            packet = next(iter(found), None)
-        finally:
-            _end(found)
-    except (TSharkCrashException, OSError) as error:
-        raise TsharkError(f"{capture}: tshark cannot read it: {_reason(error)}") from error
-    finally:
-        _close(loop)
-    return None if packet is None else [_layer(one) for one in (packet.frame_info, *packet.layers)]
+        done = subprocess.run([*command, "-r", str(capture)], capture_output=True, check=False)  # noqa: S603 (no shell)
+    except OSError as error:
+        raise TsharkError(f"tshark cannot be run: {error}") from error
+    start, end = done.stdout.find(b"<packet>"), done.stdout.rfind(b"</packet>")
+    if 0 <= start < end:
+        packet = packet_from_xml_packet(done.stdout[start : end + len(b"</packet>")])
+        return [_layer(one) for one in (packet.frame_info, *packet.layers)]
+    if done.returncode != 0:
+        raise TsharkError(f"{capture}: tshark cannot read it: {_reason(done)}")
+    return None
 
 
-def _end(capture: Any) -> None:
-    """Wait for the process. pyshark would do it again when its object goes, without a loop then."""
-    try:
-        capture.close()
-    finally:
-        capture._running_processes.clear()  # noqa: SLF001
-
-
-def _reason(error: Exception) -> str:
-    """Return, of what pyshark says, what tshark said."""
-    mark = "Last error line: "
-    told = (line.removeprefix(mark) for line in str(error).splitlines() if line.startswith(mark))
-    return next(told, str(error)).removeprefix("tshark: ")
-
-
-def _close(loop: asyncio.AbstractEventLoop) -> None:
-    """Leave no task and no transport of a process behind, also when tshark has failed."""
-
-    async def end_tasks() -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # a transport that was closed is let go of in the loop's next turn
-
-    try:
-        loop.run_until_complete(end_tasks())
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        loop.close()
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return what tshark said last; a warning about the user comes before it."""
+    lines = done.stderr.decode(errors="replace").split("\n")
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1].removeprefix("tshark: ") if said else f"exit status {done.returncode}"
 
 
 def _layer(layer: Any) -> Node:
