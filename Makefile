@@ -9,12 +9,17 @@ DEMO := fixtures/captures/failover-v6
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 
 # What the installed package is made from; Python sources are used in place and need no rebuild.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find dissectors -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml Cargo.lock \
+	$(shell find dissectors -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 BUILT := $(VENV)/.built
+
+# A crate in no workspace but its own; `make fuzz` tries so many inputs on each of its targets.
+FUZZ := dissectors/wire/fuzz
+RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance docs wheel clean
+.PHONY: help build demo test lint types rust bench conformance robustness fuzz docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,26 +49,39 @@ lint: build ## ruff: style and format of the Python code
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports) $(VENV)/typing/pathscope
-	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs
+	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) test --locked --package pathscope-wire
+	$(CARGO) fmt --check --manifest-path $(FUZZ)/Cargo.toml
+	$(CARGO) clippy --locked --lib --tests --target-dir target --manifest-path $(FUZZ)/Cargo.toml -- --deny warnings
+	$(CARGO) test --locked --lib --target-dir target --manifest-path $(FUZZ)/Cargo.toml
 
 bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpkt, Scapy and pyshark
 	@.ci/system-packages "$(PYTHON)" bench
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(PY) bench/run.py --write docs/performance.md
 
-conformance: build ## compare every capture in DIR=... with tshark, field by field
+conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test
-	@test -n "$(DIR)" || { echo "name a folder of captures: make conformance DIR=..." >&2; exit 2; }
-	@PYTHONPATH=tests $(PY) -m conformance "$(DIR)"
+	@test -n "$(DIR)" || { echo "name folders of captures: make conformance DIR=\"...\"" >&2; exit 2; }
+	@PYTHONPATH=tests $(PY) -m conformance $(DIR) $(if $(WRITE),--write $(WRITE))
+
+robustness: build ## read every file in DIR=... within 5 s and 300 MB
+	@test -n "$(DIR)" || { echo "name a folder of files: make robustness DIR=..." >&2; exit 2; }
+	@PYTHONPATH=tests $(PY) -m robustness "$(DIR)"
+
+fuzz: ## try RUNS=... inputs on every fuzz target, or on TARGET=...
+	@.ci/system-packages "$(PYTHON)" fuzz
+	@.ci/fuzz "$(CARGO)" $(RUNS) $(TARGET)
 
 docs: build ## write the generated parts of docs/ and the golden output of the tests
 	$(PY) docs/generate.py
+	PYTHONPATH=tests $(PY) fixtures/malformed/make.py
+	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py
 
 wheel: build ## build a wheel into dist/
@@ -71,5 +89,6 @@ wheel: build ## build a wheel into dist/
 
 clean: ## remove everything that was built, but not bench/data
 	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so \
+		$(addprefix $(FUZZ)/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +

@@ -11,9 +11,11 @@
 2      a     0     428
 """
 
-from .api import Analysis, analyze, dissect, read
+from .api import Analysis, analyze, dissect, explain, read
 from .dissectors._core import CaptureError, FilterError, __version__
 from .dissectors.ledger import Ledger, ReadOptions
+from .dissectors.selection import Window
+from .dissectors.tshark import TsharkError
 
 __all__ = [
     "Analysis",
@@ -21,8 +23,11 @@ __all__ = [
     "FilterError",
     "Ledger",
     "ReadOptions",
+    "TsharkError",
+    "Window",
     "__version__",
     "analyze",
     "dissect",
+    "explain",
     "read",
 ]

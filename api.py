@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 from .analyzer.events import parse_events
 from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
+from .dissectors.frame import decode
 from .dissectors.ledger import Ledger, ReadOptions, Source
+from .dissectors.rows import rows
+from .dissectors.selection import Selection, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from os import PathLike
 
     import pyarrow as pa
 
+    from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.model import Association, CaptureResult
+    from .dissectors.frame import Decoder, Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,21 @@ class Analysis:
     def associations(self) -> tuple[Association, ...]:
         """The associations, in order of first sight."""
         return self.result.associations
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """TCP and UDP flows by number: the largest, where `ReadOptions.flows` was set."""
+        return self.result.flows
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """MPTCP connections, likewise."""
+        return self.result.connections
+
+    @property
+    def icmp(self) -> tuple[IcmpError, ...]:
+        """ICMP errors in time order: the first, likewise."""
+        return self.result.icmp
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -67,32 +88,79 @@ def read(source: Source, options: ReadOptions | None = None) -> Ledger:
 
 
 def dissect(
-    source: Source, table: str = ledgers.CHUNKS, options: ReadOptions | None = None
+    source: Source,
+    table: str = ledgers.CHUNKS,
+    options: ReadOptions | None = None,
+    *,
+    window: Window | None = None,
+    association: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream a table of a capture as Arrow record batches.
+    """Stream a table of a capture as Arrow record batches; at least one, which may be empty.
+
+    Where an offset index lies beside the capture and fits (docs/index.md), it is used: the rows
+    are the same.
 
     Parameters
     ----------
     source
         The capture, as for `read`.
     table
-        A table of the ledger, or a streamed one such as `chunks`: every chunk with every field.
+        A table of the ledger, or a streamed one: `chunks`, `segments` of TCP, `datagrams` of UDP,
+        each with every field, `messages`, every user message, and `frames`, every frame with what
+        became of it.
     options
         How to read it. The tables of flows are filled whether or not `flows` is set.
+    window
+        Only rows whose time is in the window, or whose span touches it.
+    association
+        Only rows of this association.
 
     Raises
     ------
     KeyError
         When there is no such table.
+    ValueError
+        When the table has no times or no associations to select by, or the window ends before it
+        begins.
     CaptureError
-        As `read`.
+        As `read`; also, after everything before it was given out, when the file is damaged.
+    FilterError
+        When libpcap does not take the filter.
     """
-    if table in ledgers.streamed_names():
-        return ledgers.stream(source, table, options)
-    if table not in ledgers.schemas():
-        raise KeyError(table)
-    ledger = ledgers.read(source, ledgers.options_for(table, options))
-    return iter(ledger.tables[table].to_batches())
+    return rows(source, table, options, Selection(window, association))
+
+
+def explain(
+    capture: str | PathLike[str],
+    frame: int,
+    options: ReadOptions | None = None,
+    *,
+    decoder: Decoder = "auto",
+) -> Frame:
+    """Decode one frame, layer by layer, and say what the tracker knows of it.
+
+    Parameters
+    ----------
+    capture
+        A capture file; `-` for standard input, of which the tracker then knows nothing.
+    frame
+        Its number in the file, from 1.
+    options
+        How to read the capture.
+    decoder
+        `tshark` (by way of pyshark), `own`, or `auto`: tshark where both are installed and can
+        read the capture.
+
+    Raises
+    ------
+    ValueError
+        When there is no such frame.
+    CaptureError
+        When the file cannot be opened or is no capture.
+    TsharkError
+        When `tshark` is asked for, and is not there or cannot read the capture.
+    """
+    return decode(Path(capture), frame, options or ReadOptions(), decoder)
 
 
 def analyze(
@@ -115,7 +183,7 @@ def analyze(
     labels
         Names for paths, such as `10.0.1.0/24=wlan`.
     options
-        How to read the capture.
+        How to read the capture; None for `ReadOptions(flows=True)`, as the command does.
     progress
         Called now and then with bytes read and bytes in all (None when not known).
 
@@ -137,7 +205,7 @@ def analyze(
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.
     Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
-    ledger = ledgers.read(source, options, progress)
+    ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
     from .analyzer.associations import analyze_ledger
 
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))

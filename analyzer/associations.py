@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .asconf import exchanges, handoff_regions
+from .connections import describe_connections
 from .context import ENDS, contexts
 from .events import assign_events, comment_events
 from .findings import Analysed, find
+from .flow_rows import select
+from .flows import describe_flows
 from .handover import describe_move, find_cause
+from .icmp import describe_icmp
 from .labels import path_labels
-from .measure import NS_PER_S, Instant
+from .limits import capture_warnings
+from .measure import Instant
 from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
+from .protection import authentication, zero_checksum
+from .streams import describe_streams
 from .timers import infer_timers
 from .vantage import captured_at
 
@@ -45,8 +52,15 @@ def analyze_ledger(
     labels = path_labels(ledger, rules)
     link_events, warnings = assign_events([*events, *comment_events(ledger)], ledger, labels)
     associations = tuple(_association(c) for c in contexts(ledger, labels, link_events))
+    rows = select(ledger)
     return CaptureResult(
-        ledger.path, ledger.capture, associations, (*_capture_warnings(ledger), *warnings)
+        ledger.path,
+        ledger.capture,
+        associations,
+        warnings=(*capture_warnings(ledger, rows), *warnings),
+        flows=describe_flows(rows, rules),
+        connections=describe_connections(ledger, rows, rules),
+        icmp=describe_icmp(rows.icmp),
     )
 
 
@@ -86,7 +100,11 @@ def _association(context: Context) -> Association:
         captured_at=vantage,
         packets=row["packets"],
         duplicate_frames=row["duplicate_frames"],
+        zero_checksums=row["zero_checksums"],
+        zero_checksum=zero_checksum(context),
+        authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
+        streams=describe_streams(context),
         paths=describe_paths(context, ordered, tuple(excursions)),
         handovers=ordered,
         excursions=tuple(excursions),
@@ -103,33 +121,3 @@ def _endpoint(context: Context, end: End) -> Endpoint:
         port=context.row[f"{end}_port"],
         vtag=context.row[f"{end}_tag"],
     )
-
-
-def _capture_warnings(ledger: Ledger) -> list[str]:
-    """Say what limits every number from this capture."""
-    facts = ledger.capture
-    warnings = []
-    if facts["damage"] is not None:
-        warnings.append(f"the capture is damaged, results go up to there: {facts['damage']}")
-    if facts["late_frames"]:
-        warnings.append(
-            f"{facts['late_frames']} frames came out of time order, by up to"
-            f" {facts['largest_lateness_ns'] / NS_PER_S:g} s, and were read in the order of the"
-            " file: a wider --reorder-window puts them right"
-        )
-    if facts["clock_steps"]:
-        warnings.append(
-            f"the capture's clock stepped back {facts['clock_steps']} times by more than a minute"
-        )
-    if facts["dropped_by_capture"]:
-        warnings.append(
-            f"the capturing host dropped {facts['dropped_by_capture']} packets:"
-            " what looks lost may only be missing here"
-        )
-    if facts["dropped_fragments"]:
-        warnings.append(f"{facts['dropped_fragments']} IP fragments were given up unreassembled")
-    for kind, count in facts["problems"].items():
-        warnings.append(f"{count} problems: {kind} (table `problems` lists them)")
-    if not facts["sctp_packets"]:
-        warnings.append("no SCTP packet in this capture")
-    return warnings

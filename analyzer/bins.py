@@ -95,7 +95,7 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
     """
     if not table.num_rows:
         return {}
-    columns = {name: _to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS)}
+    columns = {name: to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS)}
     senders = table["sender"].combine_chunks().dictionary_encode()
     is_b = np.array([sender == "b" for sender in senders.dictionary.to_pylist()])
     columns["is_b"] = is_b[np.from_dlpack(senders.indices)]
@@ -151,11 +151,11 @@ def _extremes(
     absent = bound.max if function is np.minimum else bound.min
     # 64 bits, so that no value of a narrower column is the one that stands for none.
     values = np.full(len(column), absent, np.int64)
-    values[_to_numpy(column.is_valid().cast("uint8")) > 0] = _to_numpy(column.drop_null())
+    values[to_numpy(column.is_valid().cast("uint8")) > 0] = to_numpy(column.drop_null())
     extremes = function.reduceat(values[order], firsts).tolist()
     return [None if value == absent else value for value in extremes]
 
 
-def _to_numpy(column: pa.ChunkedArray) -> Column:
+def to_numpy(column: pa.ChunkedArray) -> Column:
     """Convert a column of numbers without nulls; Arrow's own way imports pandas."""
     return np.from_dlpack(column.combine_chunks())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .bins import Bins, split_bins
@@ -10,6 +11,9 @@ from .bins import Bins, split_bins
 if TYPE_CHECKING:
     from ..dissectors.ledger import Ledger, Row
     from .model import End, LinkEvent
+
+    # Rows of each sender, and of each sender on each path.
+    Groups = dict[tuple[End, int | None], list[Row]]
 
 ENDS: tuple[End, End] = ("a", "b")
 
@@ -35,17 +39,21 @@ class Context:
     rtt: list[Row]
     silences: list[Row]
     retransmissions: list[Row]
+    streams: list[Row]
+    authentication: list[Row]
     bins: Bins
     labels: dict[int, str]
     link_events: dict[int, list[LinkEvent]]
+    # By the table's identity; the table is held with its groups, so that no other takes that.
+    _sent: dict[int, tuple[list[Row], Groups]] = field(default_factory=dict, init=False, repr=False)
 
     def sent(self, table: list[Row], sender: End, path: int | None = None) -> list[Row]:
         """Rows of one sender, and of one path when it is given."""
-        return [
-            row
-            for row in table
-            if row["sender"] == sender and (path is None or row["path"] == path)
-        ]
+        # Grouped once: every path is asked for in turn, and a hostile capture has very many.
+        _, groups = self._sent.get(id(table)) or self._sent.setdefault(
+            id(table), (table, _grouped(table))
+        )
+        return groups.get((sender, path), [])
 
     def rtt_min_ns(self, sender: End, path: int) -> int | None:
         """Least round-trip time seen for a sender on a path."""
@@ -56,6 +64,15 @@ class Context:
         """Addresses of a and b on a path."""
         row = self.paths[path]
         return row["a_address"], row["b_address"]
+
+
+def _grouped(table: list[Row]) -> Groups:
+    groups: Groups = defaultdict(list)
+    for row in table:
+        groups[row["sender"], None].append(row)
+        if "path" in row:
+            groups[row["sender"], row["path"]].append(row)
+    return groups
 
 
 _TABLES = (
@@ -70,6 +87,8 @@ _TABLES = (
     "rtt",
     "silences",
     "retransmissions",
+    "streams",
+    "authentication",
 )
 
 

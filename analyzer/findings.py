@@ -13,10 +13,12 @@ from .context import ENDS, other
 from .measure import NS_PER_S
 from .model import Finding
 from .moves import is_concurrent
+from .protection import unauthenticated_chunks, zero_checksums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..dissectors.ledger import Row
     from .context import Context
     from .model import End, Handover
 
@@ -123,7 +125,9 @@ def never_confirmed(context: Context, _: Analysed) -> Iterator[Finding]:
         own = [row for row in context.addresses if row["endpoint"] == end]
         if len(own) < 2:
             continue
-        paths = {row["address"]: _paths_of(context, end, row["address"]) for row in own}
+        paths: dict[str, list[int]] = {row["address"]: [] for row in own}
+        for path in context.paths:
+            paths.get(path[f"{end}_address"], []).append(path["path"])
         unused = [row for row in own if not paths[row["address"]]]
         if unused:
             yield Finding(
@@ -137,14 +141,13 @@ def never_confirmed(context: Context, _: Analysed) -> Iterator[Finding]:
             yield from _unconfirmed(context, end, address, numbers)
 
 
-def _paths_of(context: Context, end: End, address: str) -> set[int]:
-    return {path["path"] for path in context.paths if path[f"{end}_address"] == address}
+def _unconfirmed(context: Context, end: End, address: str, paths: list[int]) -> Iterator[Finding]:
+    def on_paths(table: list[Row]) -> list[Row]:
+        return [row for path in paths for one in ENDS for row in context.sent(table, one, path)]
 
-
-def _unconfirmed(context: Context, end: End, address: str, paths: set[int]) -> Iterator[Finding]:
-    beats = [row for row in context.heartbeats if row["path"] in paths]
+    beats = sorted(on_paths(context.heartbeats), key=lambda row: row["time_ns"])
     works = any(row["ack_ns"] is not None for row in beats) or any(
-        row["first_ack_ns"] is not None for row in context.runs if row["path"] in paths
+        row["first_ack_ns"] is not None for row in on_paths(context.runs)
     )
     if beats and not works:
         yield Finding(
@@ -241,14 +244,6 @@ def capture_quality(context: Context, _: Analysed) -> Iterator[Finding]:
             f"{row['damaged_packets']} packets were damaged on the way: their CRC32c is wrong,"
             " while others of the same sender are right; they are left out of every number",
         )
-    if row["zero_checksums"]:
-        agreed = all("Zero Checksum Acceptable" in row[f"{end}_extensions"] for end in ENDS)
-        yield Finding(
-            "zero-checksum",
-            "note",
-            f"{row['zero_checksums']} packets carry no checksum: "
-            + ("negotiated (RFC 9653)" if agreed else "checksum offload at the capturing host"),
-        )
     if row["adler32_checksums"]:
         yield Finding(
             "adler32-checksum",
@@ -318,5 +313,7 @@ RULES: tuple[Callable[[Context, Analysed], Iterator[Finding]], ...] = (
     heartbeats_unanswered,
     concurrent,
     captured_at_receiver,
+    unauthenticated_chunks,
+    zero_checksums,
     capture_quality,
 )

@@ -40,7 +40,7 @@ def path_labels(ledger: Ledger, rules: tuple[LabelRule, ...]) -> dict[tuple[int,
     """Name every path, by association and path number; names are unique in an association."""
     labels: dict[tuple[int, int], str] = {}
     for association, paths in ledger.by_association("paths").items():
-        names = [_name(path, rules) for path in paths]
+        names = [label_of(path, rules) for path in paths]
         counts = Counter(names)
         for path, name in zip(paths, names, strict=True):
             # A name that several paths share says too little: the addresses tell them apart.
@@ -50,7 +50,8 @@ def path_labels(ledger: Ledger, rules: tuple[LabelRule, ...]) -> dict[tuple[int,
     return labels
 
 
-def _name(path: Row, rules: tuple[LabelRule, ...]) -> str:
+def label_of(path: Row, rules: tuple[LabelRule, ...]) -> str:
+    """Name a path, or the one that a flow takes; another may have the same name."""
     ends = [ip_address(path["a_address"]), ip_address(path["b_address"])]
     named = [_rule_name(end, rules) for end in ends]
     distinct = list(dict.fromkeys(name for name in named if name))

@@ -5,10 +5,13 @@ Field names are those of the result contract (docs/result.md); a sender is "a" o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from .measure import Instant, Measure
+
+if TYPE_CHECKING:
+    from .flow_model import Connection, Flow, IcmpError
 
 End = Literal["a", "b"]
 Cause = Literal[
@@ -159,6 +162,65 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamProtocol:
+    """What one payload protocol sent in a stream; `ppid` is None where it is not known."""
+
+    ppid: int | None
+    name: str
+    messages: int
+    user_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """User messages of one sender in one stream; `number` is None beyond the ledger's limit.
+
+    `messages` is `complete` + `abandoned` + `partial` + `open`.
+    """
+
+    sender: End
+    number: int | None
+    protocols: tuple[StreamProtocol, ...]
+    messages: int
+    ordered: int
+    fragmented: int
+    complete: int
+    abandoned: int
+    partial: int
+    open: int
+    chunks: int
+    user_bytes: int
+    largest_message_bytes: Measure
+    first: Instant
+    last: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """What one end announced of AUTH (RFC 4895), and what it sent."""
+
+    random_bytes: int | None
+    hmacs: tuple[str, ...]
+    chunks: tuple[str, ...]
+    auth_chunks: int
+    used_hmacs: tuple[str, ...]
+    used_keys: tuple[int, ...]
+    unauthenticated_chunks: int
+    unauthenticated_types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroChecksum:
+    """Under which error detection method one end accepts packets without a checksum (RFC 9653).
+
+    `uncovered_packets` are those that it sent without one and should not have.
+    """
+
+    accepted_method: int | None
+    uncovered_packets: int
+
+
+@dataclass(frozen=True, slots=True)
 class Association:
     """One association over all its paths."""
 
@@ -173,7 +235,11 @@ class Association:
     captured_at: Literal["a", "b", "between", "unknown"]
     packets: int
     duplicate_frames: int
+    zero_checksums: int
+    zero_checksum: dict[End, ZeroChecksum]
+    authentication: dict[End, Authentication | None]
     totals: dict[End, dict[str, Measure]]
+    streams: tuple[Stream, ...]
     paths: tuple[Path, ...]
     handovers: tuple[Handover, ...]
     excursions: tuple[Excursion, ...]
@@ -185,9 +251,16 @@ class Association:
 
 @dataclass(frozen=True, slots=True)
 class CaptureResult:
-    """All that one capture says."""
+    """All that one capture says.
+
+    `flows`, `connections` and `icmp` are empty where flows were not followed; of many flows, they
+    have the largest (docs/metrics.md).
+    """
 
     path: str
     capture: dict[str, Any]
     associations: tuple[Association, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    connections: tuple[Connection, ...] = ()
+    icmp: tuple[IcmpError, ...] = ()

@@ -12,6 +12,7 @@ from .completion import completion_command
 from .dissect import dissect_command
 from .faults import Commands
 from .info import info_command
+from .show import show_command
 from .tables import tables_command
 
 
@@ -34,6 +35,7 @@ for command in (
     analyze_command,
     info_command,
     dissect_command,
+    show_command,
     tables_command,
     completion_command,
 ):

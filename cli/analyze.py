@@ -10,7 +10,7 @@ import click
 
 from ..api import Analysis, analyze
 from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
-from .options import CAPTURE, flows_option, read_options, reading_options
+from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
 
 LONGEST_BIN_MS = 86_400_000
@@ -53,17 +53,13 @@ LONGEST_BIN_MS = 86_400_000
     help="Also write result.json and every table as Parquet there.",
 )
 @click.option("--force", is_flag=True, help="Let --out overwrite.")
-@click.option(
-    "--merge",
-    is_flag=True,
-    help="Read the files as one capture, merged by time: a rotated file, or one file an interface.",
-)
+@merge_option
 @click.option(
     "--strict",
     is_flag=True,
     help="Exit with 1 when a capture is damaged, after showing what could be read.",
 )
-@flows_option
+@flows_option(default=True)
 @reading_options
 def analyze_command(
     captures: tuple[Path, ...],
@@ -81,6 +77,8 @@ def analyze_command(
     window_s: float | None,
 ) -> None:
     """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
+
+    TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
     CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
     standard input. Each is analyzed by itself, unless --merge makes them one.

@@ -8,28 +8,60 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..api import dissect, read
+from ..api import dissect
 from ..dissectors import ledger as ledgers
 from ..dissectors._core import CaptureError
+from ..dissectors.selection import Window
 from .faults import DAMAGED_INPUT, refusals
-from .options import CAPTURE, flows_option, read_options, reading_options
+from .index import make_index, tell_of_index
+from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from ..dissectors.ledger import ReadOptions
+MOST_ASSOCIATIONS = (1 << 32) - 1
+
+
+def _window(_: click.Context, __: click.Parameter, value: tuple[str, str] | None) -> Window | None:
+    if value is None:
+        return None
+    try:
+        return Window.parse(*value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @click.command("dissect")
-@click.argument("capture", type=CAPTURE)
+@click.argument("captures", nargs=-1, required=True, type=CAPTURE)
 @click.option(
     "--table",
     default=ledgers.CHUNKS,
     show_default=True,
     type=click.Choice(ledgers.table_names()),
     help="Which table.",
+)
+@click.option(
+    "--window",
+    nargs=2,
+    callback=_window,
+    metavar="T0 T1",
+    help="Only rows from T0 on and before T1, or that touch this: seconds since the first frame,"
+    " @seconds since 1970, or ISO 8601 times; - is an open end.",
+)
+@click.option(
+    "--association",
+    type=click.IntRange(0, MOST_ASSOCIATIONS),
+    metavar="N",
+    help="Only rows of this association.",
+)
+@click.option(
+    "--index",
+    "with_index",
+    is_flag=True,
+    help="First write CAPTURE.index, unless it is there and fits: with it, later windows are read"
+    " without the rest.",
 )
 @click.option(
     "--format",
@@ -41,36 +73,45 @@ if TYPE_CHECKING:
 )
 @click.option("--output", "-o", type=CAPTURE, help="Write here instead of to standard output.")
 @click.option("--force", is_flag=True, help="Let --output overwrite.")
+@merge_option
 @click.option(
     "--strict",
     is_flag=True,
     help="Exit with 1 when the capture is damaged, after giving what could be read.",
 )
-@flows_option
+@flows_option(default=False)
 @reading_options
 def dissect_command(
-    capture: Path,
+    captures: tuple[Path, ...],
     table: str,
+    window: Window | None,
+    association: int | None,
+    with_index: bool,
     form: str,
     output: Path | None,
     force: bool,
+    merge: bool,
     strict: bool,
     flows: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
 ) -> None:
-    """Print a table of the ledger, or every chunk of every packet.
+    """Print a table of the ledger, or every chunk, message, segment, datagram or frame.
 
     A table of flows is filled without --flows, too.
 
     \b
     Example:
-      pathscope dissect client.pcapng --table chunks --format parquet -o chunks.parquet
+      pathscope dissect client.pcapng --window 10.9 11.3 --format parquet -o chunks.parquet
     """
     from ..reports.export import FORMATS, whole_file, write_table
 
     chosen = next(known for known in FORMATS if known == form)
+    if len(captures) > 1 and not merge:
+        raise click.UsageError("the rows of several captures are told apart by nothing: --merge")
+    if len(captures) > 1 and with_index:
+        raise click.UsageError("--index takes one capture")
     if output is None and chosen == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet is not for a terminal: give --output, or redirect")
     schema = ledgers.schemas()[table]
@@ -78,7 +119,13 @@ def dissect_command(
     options = ledgers.options_for(table, reading)
     damage: list[str] = []
     with refusals():
-        batches = _up_to_damage(capture, table, options, damage)
+        if with_index:
+            make_index(captures[0], options)
+        elif len(captures) == 1:
+            tell_of_index(captures[0], options)
+        batches = _up_to_damage(
+            dissect(captures, table, reading, window=window, association=association), damage
+        )
         if output is None:
             write_table(batches, schema, chosen, sys.stdout.buffer)
         else:
@@ -91,19 +138,11 @@ def dissect_command(
         sys.exit(DAMAGED_INPUT)
 
 
-def _up_to_damage(
-    capture: Path, table: str, options: ReadOptions, damage: list[str]
-) -> Iterator[pa.RecordBatch]:
+def _up_to_damage(batches: Iterator[pa.RecordBatch], damage: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield what could be read of a table, and note in `damage` why that is not all."""
-    if table not in ledgers.streamed_names():
-        ledger = read(capture, options)
-        yield from ledger.tables[table].to_batches()
-        if ledger.capture["damage"] is not None:
-            damage.append(ledger.capture["damage"])
-        return
     begun = False
     try:
-        for batch in dissect(capture, table, options):
+        for batch in batches:
             begun = True
             yield batch
     except CaptureError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..dissectors._core import CaptureError, FilterError
+from ..dissectors.tshark import TsharkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ def refusals() -> Iterator[None]:
     """Turn what can go wrong with input and output into a message without a traceback."""
     try:
         yield
-    except (CaptureError, FilterError, ValueError) as error:
+    except (CaptureError, FilterError, TsharkError, ValueError) as error:
         raise Refusal(str(error)) from error
     except OSError as error:
         raise _refusal(error) from error

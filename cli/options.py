@@ -74,8 +74,18 @@ def read_options(
     )
 
 
-flows_option = click.option(
-    "--flows",
+merge_option = click.option(
+    "--merge",
     is_flag=True,
-    help="Also follow TCP and UDP flows and read ICMP errors, for their tables.",
+    help="Read the files as one capture, merged by time: a rotated file, or one file an interface.",
 )
+
+
+def flows_option(*, default: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the option that says whether TCP and UDP flows are followed beside SCTP."""
+    return click.option(
+        "--flows/--no-flows",
+        default=default,
+        show_default=True,
+        help="Also follow TCP and UDP flows, and read ICMP errors.",
+    )

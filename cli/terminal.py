@@ -39,6 +39,11 @@ def progress(capture: Sequence[Path]) -> Iterator[Callable[[int, int | None], No
         yield advance
 
 
+def plain(text: str) -> str:
+    """Return text without what could do something to a terminal; colours stay."""
+    return CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def show(content: RenderableType, *, blank_before: bool = False) -> None:
     """Print tables and text, without blanks at the ends of lines where no terminal reads them."""
     from rich.console import Console
@@ -53,7 +58,7 @@ def show(content: RenderableType, *, blank_before: bool = False) -> None:
     )
     with console.capture() as captured:
         console.print(content)
-    text = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", captured.get())
+    text = plain(captured.get())
     if not terminal:
         # Tables fill their lines with blanks, which nobody wants in a file.
         text = "\n".join(line.rstrip() for line in text.split("\n"))

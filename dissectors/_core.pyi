@@ -9,6 +9,9 @@ __all__ = [
     "Pass",
     "__version__",
     "build_profile",
+    "explain",
+    "index_schemas",
+    "read_indexed",
     "schemas",
     "streamed_schemas",
 ]
@@ -32,12 +35,34 @@ class Pass:
         stream: str | None = None,
         flows: bool = False,
         flow_capacity: int | None = None,
+        association_capacity: int | None = None,
+        index_block_bytes: int | None = None,
     ) -> Pass: ...
     def step(self, records: int) -> bool: ...
     def take_rows(self) -> Any: ...
+    def take_index(self) -> list[Any]: ...
+    def first_frame_ns(self) -> int | None: ...
     def rows_waiting(self) -> int: ...
     def progress(self) -> tuple[int, int | None]: ...
     def finish(self) -> dict[str, Any]: ...
 
 def schemas() -> dict[str, Any]: ...
 def streamed_schemas() -> dict[str, Any]: ...
+def explain(
+    path: str | PathLike[str],
+    frame: int,
+    *,
+    udp_ports: list[int],
+    reorder_window_ns: int | None = None,
+    start: tuple[int, int, list[tuple[int, int, int]]] | None = None,
+) -> dict[str, Any]: ...
+def index_schemas() -> dict[str, Any]: ...
+def read_indexed(
+    path: str | PathLike[str],
+    *,
+    offset: int,
+    frame: int,
+    descriptions: list[tuple[int, int, int]],
+    packets: Any,
+    udp_ports: list[int],
+) -> tuple[Any, int]: ...

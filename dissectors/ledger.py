@@ -31,10 +31,13 @@ BATCH_ROWS = 65_536
 CHUNKS = "chunks"
 """The streamed table of every chunk of every SCTP packet."""
 
+MESSAGES = "messages"
+"""The streamed table of every user message of SCTP."""
+
 FLOW_TABLES = frozenset(
     ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
 )
-"""The tables that stay empty unless `ReadOptions.flows` is set."""
+"""The tables of the ledger that stay empty unless `ReadOptions.flows` is set."""
 
 STANDARD_INPUT = "-"
 """The path that stands for it."""
@@ -66,6 +69,9 @@ class ReadOptions:
         `FLOW_TABLES`. Without it these packets are skipped as "not SCTP".
     flow_capacity
         Flows remembered at a time; None for 65,536. The one idle longest makes room for a new one.
+    association_capacity
+        SCTP associations remembered at a time; None for 65,536. The one idle longest makes room
+        for a new one: first of those that ended or of which only one end was seen sending.
     """
 
     bin_ns: int = 100_000_000
@@ -74,6 +80,7 @@ class ReadOptions:
     filter: str | None = None
     flows: bool = False
     flow_capacity: int | None = None
+    association_capacity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +93,8 @@ class Ledger:
         The capture, as it was named; of several files the first, and how many more.
     capture
         Facts of the capture: files with their first frame numbers, format, frames read, dissected,
-        partial and skipped by reason, interfaces, order, problems by kind, flows seen, evicted and
-        unlisted, damage.
+        partial and skipped by reason, interfaces, order, problems by kind, associations and flows
+        seen, evicted and unlisted, rows that full tables did not take, damage.
     tables
         Arrow tables by name.
     options
@@ -162,6 +169,7 @@ def _open(source: Source, options: ReadOptions, *, stream: str | None = None) ->
         stream=stream,
         flows=options.flows,
         flow_capacity=options.flow_capacity,
+        association_capacity=options.association_capacity,
     )
 
 
@@ -215,6 +223,16 @@ def stream(
     CaptureError
         As `read`; also, after everything before it was given out, when the file is damaged.
     """
+    return (batch for batch, _ in stream_from(source, table, options))
+
+
+def stream_from(
+    source: Source, table: str, options: ReadOptions | None = None
+) -> Iterator[tuple[pa.RecordBatch, int | None]]:
+    """Stream a table like `stream`; beside each batch stands the time of frame 1, in ns.
+
+    None in a capture without frames.
+    """
     import pyarrow as pa
 
     running = _open(source, options_for(table, options), stream=table)
@@ -224,19 +242,22 @@ def stream(
         # Small steps: a packet can hold hundreds of chunks.
         more = running.step(1024)
         if running.rows_waiting() >= BATCH_ROWS or not (more or given):
-            yield pa.record_batch(running.take_rows())
+            yield pa.record_batch(running.take_rows()), running.first_frame_ns()
             given = True
     if running.rows_waiting():
-        yield pa.record_batch(running.take_rows())
+        yield pa.record_batch(running.take_rows()), running.first_frame_ns()
     damage = running.finish()["capture"]["damage"]
     if damage is not None:
         raise _core.CaptureError(damage)
 
 
 def options_for(table: str, options: ReadOptions | None = None) -> ReadOptions:
-    """Return options that fill the table: a flow table takes flows that are followed."""
+    """Return options that fill the table: a flow table takes flows that are followed.
+
+    A streamed table needs nothing: the extension follows flows when its rows tell of them.
+    """
     options = options or ReadOptions()
-    if table == CHUNKS:  # SCTP's: flows would be followed for nothing
+    if table in (CHUNKS, MESSAGES):  # SCTP's: flows would be followed for nothing
         return replace(options, flows=False)
     return replace(options, flows=options.flows or table in FLOW_TABLES)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from pathscope.cli import main as command_line
-from pathscope.dissectors import ledger
+from pathscope.dissectors import index, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,21 +36,20 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[st
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
-def tables() -> Iterator[str]:
-    """Every table of the ledger with its columns."""
-    for name, schema in ledger.schemas().items():
+def tables(schemas: dict[str, Any]) -> Iterator[str]:
+    """Every table with its columns."""
+    for name, schema in schemas.items():
         yield from ("", f"## {name}", "", schema.metadata[b"description"].decode(), "")
         yield from table(
             ("column", "type", "absent?", "meaning"),
             (
                 (
-                    row["column"],
-                    row["type"],
-                    "can be" if row["nullable"] else "",
-                    row["description"],
+                    column.name,
+                    str(column.type),
+                    "can be" if column.nullable else "",
+                    column.metadata[b"description"].decode(),
                 )
-                for row in ledger.describe()
-                if row["table"] == name
+                for column in schema
             ),
         )
     yield ""
@@ -103,7 +102,7 @@ class Contract:
         rows = list(self._rows(node, ""))
         yield from table(("field", "type", "meaning"), rows)
         for name, field in node["properties"].items():
-            if "oneOf" in field:
+            if all("const" in one for one in field.get("oneOf", [{}])):
                 yield from ("", f"`{name}`:", "")
                 yield from self._words(field)
 
@@ -121,7 +120,9 @@ class Contract:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
         if "oneOf" in node:
-            return "one of the words below"
+            is_words = all("const" in one for one in node["oneOf"])
+            kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
+            return " or ".join(kinds) or "one of the words below"
         if "const" in node or "enum" in node:
             words = node.get("enum", [node.get("const")])
             return " or ".join(f"`{json.dumps(word)}`" for word in words)
@@ -187,9 +188,15 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "totals": "totals",
         "handoff-region": "region_metrics",
         "timers": "timers",
+        "flow-metrics": "flow_metrics",
+        "flow-direction-metrics": "flow_direction_metrics",
+        "connection-totals": "connection_totals",
+        "subflow-sender-metrics": "subflow_sender_metrics",
+        "subflow-metrics": "subflow_metrics",
     }
     return {
-        "tables": tables,
+        "tables": lambda: tables(ledger.schemas()),
+        "index-tables": lambda: tables(index.schemas()),
         "commands": commands,
         "fields": contract.fields,
         "causes": lambda: contract.words("cause"),

@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from .flow_contract import connection_object, flow_object, icmp_object
 from .units import file_name
+from .values import finding, instant, measure, measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..analyzer.measure import Instant, Measure
     from ..analyzer.model import (
         Association,
+        Authentication,
         CaptureResult,
         Excursion,
         Handover,
         Path,
+        Stream,
         Timer,
     )
 
@@ -45,7 +48,21 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             for index, capture in enumerate(captures)
             for association in capture.associations
         ],
-        "flows": [],
+        "flows": [
+            flow_object(flow, index)
+            for index, capture in enumerate(captures)
+            for flow in capture.flows
+        ],
+        "connections": [
+            connection_object(connection, index)
+            for index, capture in enumerate(captures)
+            for connection in capture.connections
+        ],
+        "icmp_errors": [
+            icmp_object(error, index)
+            for index, capture in enumerate(captures)
+            for error in capture.icmp
+        ],
         "warnings": [
             {"capture": index, "text": text}
             for index, capture in enumerate(captures)
@@ -74,14 +91,17 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
         "start_frame": association.start.frame,
         "end_ns": association.end.ns,
         "end_frame": association.end.frame,
-        "established": _instant(association.established),
+        "established": instant(association.established),
         "end": association.how_it_ended,
         "restart_of": association.restart_of,
         "seen_handshake": association.seen_handshake,
         "captured_at": association.captured_at,
         "packets": association.packets,
         "duplicate_frames": association.duplicate_frames,
-        "totals": {end: _measures(totals) for end, totals in association.totals.items()},
+        "totals": {end: measures(totals) for end, totals in association.totals.items()},
+        "streams": [_stream(stream) for stream in association.streams],
+        "authentication": {end: _auth(association.authentication[end]) for end in ENDS},
+        "zero_checksum": {"packets": association.zero_checksums, **_zero_checksum(association)},
         "paths": [_path(path) for path in association.paths],
         "handovers": [_handover(handover) for handover in association.handovers],
         "excursions": [_excursion(excursion) for excursion in association.excursions],
@@ -91,21 +111,21 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
                 "request": exchange.request,
                 "address": exchange.address,
                 "path": exchange.path,
-                "at": _instant(exchange.at),
-                "ack": _instant(exchange.ack),
+                "at": instant(exchange.at),
+                "ack": instant(exchange.ack),
                 "transmissions": exchange.transmissions,
                 "outcome": exchange.outcome,
                 "cause": exchange.cause,
-                "delay_s": _measure(exchange.delay_s),
+                "delay_s": measure(exchange.delay_s),
             }
             for exchange in association.asconf
         ],
         "handoff_regions": [
             {
                 "sender": region.sender,
-                "start": _instant(region.start),
-                "end": _instant(region.end),
-                "metrics": _measures(region.metrics),
+                "start": instant(region.start),
+                "end": instant(region.end),
+                "metrics": measures(region.metrics),
             }
             for region in association.handoff_regions
         ],
@@ -116,15 +136,60 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             }
             for end in ENDS
         },
-        "findings": [
+        "findings": [finding(found) for found in association.findings],
+    }
+
+
+def _stream(stream: Stream) -> dict[str, Any]:
+    return {
+        "sender": stream.sender,
+        "stream": stream.number,
+        "protocols": [
             {
-                "rule": finding.rule,
-                "severity": finding.severity,
-                "text": finding.text,
-                "frames": list(finding.frames),
+                "ppid": protocol.ppid,
+                "name": protocol.name,
+                "messages": protocol.messages,
+                "user_bytes": protocol.user_bytes,
             }
-            for finding in association.findings
+            for protocol in stream.protocols
         ],
+        "messages": stream.messages,
+        "ordered": stream.ordered,
+        "fragmented": stream.fragmented,
+        "complete": stream.complete,
+        "abandoned": stream.abandoned,
+        "partial": stream.partial,
+        "open": stream.open,
+        "chunks": stream.chunks,
+        "user_bytes": stream.user_bytes,
+        "largest_message_bytes": measure(stream.largest_message_bytes),
+        "first": instant(stream.first),
+        "last": instant(stream.last),
+    }
+
+
+def _auth(one: Authentication | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "random_bytes": one.random_bytes,
+        "hmacs": list(one.hmacs),
+        "chunks": list(one.chunks),
+        "auth_chunks": one.auth_chunks,
+        "used_hmacs": list(one.used_hmacs),
+        "used_keys": list(one.used_keys),
+        "unauthenticated_chunks": one.unauthenticated_chunks,
+        "unauthenticated_types": list(one.unauthenticated_types),
+    }
+
+
+def _zero_checksum(association: Association) -> dict[str, Any]:
+    return {
+        end: {
+            "accepted_method": one.accepted_method,
+            "uncovered_packets": one.uncovered_packets,
+        }
+        for end, one in association.zero_checksum.items()
     }
 
 
@@ -135,19 +200,19 @@ def _path(path: Path) -> dict[str, Any]:
         "interface": path.interface,
         "a_address": path.a_address,
         "b_address": path.b_address,
-        "a_to_b": _measures(path.directions["a"].metrics),
-        "b_to_a": _measures(path.directions["b"].metrics),
+        "a_to_b": measures(path.directions["a"].metrics),
+        "b_to_a": measures(path.directions["b"].metrics),
         "states": [
             {
                 "sender": end,
                 "state": state.state,
-                "at": _instant(state.at),
+                "at": instant(state.at),
                 "evidence": state.evidence,
             }
             for end in ENDS
             for state in path.directions[end].states
         ],
-        "heartbeats": {end: _measures(path.directions[end].heartbeats) for end in ENDS},
+        "heartbeats": {end: measures(path.directions[end].heartbeats) for end in ENDS},
     }
 
 
@@ -160,11 +225,11 @@ def _handover(handover: Handover) -> dict[str, Any]:
         "cause_text": handover.cause_text,
         "cause_frames": list(handover.cause_frames),
         "explanation": list(handover.explanation),
-        "instants": {name: _instant(instant) for name, instant in handover.instants.items()},
-        "metrics": _measures(handover.metrics),
+        "instants": {name: instant(point) for name, point in handover.instants.items()},
+        "metrics": measures(handover.metrics),
         "timeouts": [
             {
-                "at": _instant(timeout.at),
+                "at": instant(timeout.at),
                 "elapsed_s": timeout.elapsed_s,
                 "consecutive": timeout.consecutive,
                 "retransmission_path": timeout.retransmission_path,
@@ -181,8 +246,8 @@ def _excursion(excursion: Excursion) -> dict[str, Any]:
         "to_path": excursion.to_path,
         "cause": excursion.cause,
         "cause_text": excursion.cause_text,
-        "start": _instant(excursion.start),
-        "end": _instant(excursion.end),
+        "start": instant(excursion.start),
+        "end": instant(excursion.end),
         "chunks": excursion.chunks,
     }
 
@@ -191,32 +256,8 @@ def _timer(timer: Timer | None, reason: str) -> dict[str, Any]:
     if timer is None:
         return {"value": None, "reason": reason}
     return {
-        **_measure(timer.measure),
+        **measure(timer.measure),
         "evidence_count": timer.evidence_count,
         "frames": list(timer.frames),
         "text": timer.text,
     }
-
-
-def _measures(measures: dict[str, Measure]) -> dict[str, Any]:
-    return {name: _measure(measure) for name, measure in measures.items()}
-
-
-def _measure(measure: Measure) -> dict[str, Any]:
-    if measure.value is None:
-        return {"value": None, "reason": measure.reason}
-    found: dict[str, Any] = {"value": measure.value, "basis": measure.basis}
-    if measure.low is not None or measure.high is not None:
-        found |= {"low": measure.low, "high": measure.high}
-    if measure.note is not None:
-        found["note"] = measure.note
-    return found
-
-
-def _instant(instant: Instant) -> dict[str, Any]:
-    if instant.ns is None:
-        return {"ns": None, "reason": instant.reason}
-    found: dict[str, Any] = {"ns": instant.ns, "frame": instant.frame, "basis": instant.basis}
-    if instant.low_ns is not None or instant.high_ns is not None:
-        found |= {"low_ns": instant.low_ns, "high_ns": instant.high_ns}
-    return found

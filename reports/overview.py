@@ -51,13 +51,38 @@ def _facts(ledger: Ledger) -> list[tuple[str, str]]:
         ("frames put in order", str(facts["reordered_frames"])),
         ("frames too late for it", str(facts["late_frames"])),
     ]
+    rows += _flows(ledger)
     if facts["dropped_by_capture"] is not None:
         rows.append(("dropped by the capture", str(facts["dropped_by_capture"])))
+    census = facts["associations"]
+    rows.append(("associations", str(census["seen"])))
+    rows += [
+        (f"  {fate}", str(census[name]))
+        for name, fate in (("evicted", "forgotten to make room"), ("unlisted", "not listed"))
+        if census[name]
+    ]
+    rows += [(f"rows not kept: {table}", str(count)) for table, count in facts["unlisted"].items()]
     rows += [(f"problems: {kind}", str(count)) for kind, count in facts["problems"].items()]
     rows += [("comment", comment) for comment in facts["comments"]]
     if facts["damage"] is not None:
         rows.append(("damage", facts["damage"]))
     return rows
+
+
+def _flows(ledger: Ledger) -> list[tuple[str, str]]:
+    """Count TCP and UDP flows, where there are any and they were followed."""
+    census = ledger.capture.get("flows")
+    if census is None:
+        return []
+    rows = []
+    if census["seen"]:
+        rows = [
+            ("TCP and UDP flows", str(census["seen"])),
+            ("  forgotten to make room", str(census["evicted"])),
+            ("  not listed", str(census["unlisted"])),
+        ]
+    errors = ledger.tables["icmp"].num_rows + census["unlisted_icmp"]
+    return [*rows, ("ICMP errors", str(errors))] if errors else rows
 
 
 def _interfaces(interfaces: list[dict[str, object]]) -> Table:

@@ -65,6 +65,12 @@ def data(tsn: int, user_bytes: int = 8) -> Packet:
     return sctp(one)
 
 
+def fragments(packet: Packet, most_bytes: int) -> list[Packet]:
+    """Cut an IPv4 packet into pieces of at most so many bytes of payload."""
+    found: list[Packet] = packet.fragment(most_bytes)
+    return found
+
+
 @dataclass(frozen=True)
 class Record:
     """One captured packet."""

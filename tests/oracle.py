@@ -10,7 +10,12 @@ from typing import TypeAlias
 Fields: TypeAlias = dict[str, list[str]]
 """Of one frame: a field's name to its values in order of occurrence."""
 
-PREFERENCES = ("sctp.reassembly:FALSE", "sctp.relative_tsns:FALSE", "sctp.ulp_dissection:FALSE")
+PREFERENCES = (
+    "sctp.checksum:Automatic",
+    "sctp.reassembly:FALSE",
+    "sctp.relative_tsns:FALSE",
+    "sctp.ulp_dissection:FALSE",
+)
 
 
 def fields(capture: Path, names: tuple[str, ...], keep: str | None = None) -> list[Fields]:

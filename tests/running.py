@@ -14,6 +14,7 @@ from pathscope.cli import main
 ROOT = Path(__file__).parents[1]
 CAPTURES = ROOT / "fixtures" / "captures"
 RUNS = ("failover-v6", "asconf-handover-v4", "lossy-v4")
+MIXED = CAPTURES / "flows-mixed" / "flows.pcap"
 FAILOVER, ASCONF, LOSSY = (CAPTURES / run / "client.pcapng" for run in RUNS)
 
 # As the installed script does; `python -m pathscope` would go by another name in its help.

@@ -219,6 +219,7 @@ def test_output_is_not_overwritten(tmp_path: Path) -> None:
         ["analyze", str(LOSSY)],
         ["analyze", str(LOSSY), "--json"],
         ["info", str(LOSSY)],
+        ["show", str(LOSSY), "22"],
         ["tables"],
         ["completion", "bash"],
         *(["dissect", str(LOSSY), "--format", form] for form in ("csv", "json", "parquet")),

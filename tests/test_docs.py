@@ -20,7 +20,7 @@ import pathscope
 import pytest
 from pathscope import cli
 from pathscope.reports import units
-from running import FAILOVER, PROGRAM, ROOT, outside
+from running import FAILOVER, MIXED, PROGRAM, ROOT, outside
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 MANUAL = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
@@ -33,6 +33,11 @@ MEASURED = {
     "totals": "totals",
     "handoff-region": "region_metrics",
     "timers": "timers",
+    "flow-metrics": "flow_metrics",
+    "flow-direction-metrics": "flow_direction_metrics",
+    "connection-totals": "connection_totals",
+    "subflow-sender-metrics": "subflow_sender_metrics",
+    "subflow-metrics": "subflow_metrics",
 }
 ANYTHING = "..."
 
@@ -57,6 +62,7 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
     [
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
+        ("index.md", {"index-tables"}),
         ("result.md", {"fields"}),
         ("metrics.md", {"causes", *MEASURED}),
     ],
@@ -82,7 +88,7 @@ def test_every_key_that_the_manual_names_is_in_the_contract() -> None:
         "asconf_add_s",
         "asconf_delete_s",
     }
-    known |= {"asconf_set_primary_s", "delay_s", "elapsed_s"}
+    known |= {"asconf_set_primary_s", "delay_s", "elapsed_s", "shared_ratio"}
     text = (ROOT / "docs" / "metrics.md").read_text()
     named = set(re.findall(r"\bt_[a-z_]+\b|\b[a-z0-9_]+_(?:s|bps|bytes|chunks|ratio)\b", text))
     assert named <= known
@@ -100,6 +106,24 @@ def test_the_analysis_gives_every_key_that_is_defined() -> None:
     }
     for name, found in given.items():
         assert set(found) == keys()[name], name
+
+
+def test_the_analysis_gives_every_key_that_is_defined_of_flows() -> None:
+    analysis = pathscope.analyze(MIXED)
+    (connection,) = analysis.connections
+    given: dict[str, list[dict[str, Any]]] = {
+        "flow_metrics": [flow.metrics for flow in analysis.flows],
+        "flow_direction_metrics": [
+            direction.metrics for flow in analysis.flows for direction in flow.directions.values()
+        ],
+        "connection_totals": list(connection.totals.values()),
+        "subflow_sender_metrics": [
+            sent for subflow in connection.subflows for sent in subflow.senders.values()
+        ],
+        "subflow_metrics": [subflow.metrics for subflow in connection.subflows],
+    }
+    for name, several in given.items():
+        assert all(set(found) == keys()[name] for found in several), name
 
 
 @dataclass

@@ -1,316 +1,124 @@
-"""What tshark says about every SCTP packet of a capture, in the words of our chunk table.
+"""What tshark says about every frame of a capture, in the words of our tables.
 
-tshark's PDML is walked as it arrives, one packet in memory at a time. Only SCTP that stands
-directly on an IP header, the innermost of a tunnel's, or in UDP on the port of RFC 6951, is taken:
-headers quoted in ICMP errors are not packets of this capture's associations.
+Of the packets in a frame it is the one that pathscope reads: through tunnels the innermost,
+SCTP in UDP on the port of RFC 6951, and never one that an ICMP error quotes, which is no packet
+of this capture's.
 """
 
 from __future__ import annotations
 
-import ipaddress
-import re
-import subprocess
-import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TypeAlias
 
-Value: TypeAlias = int | str | None
-Row: TypeAlias = dict[str, Value]
-Fields: TypeAlias = dict[str, list[ET.Element]]
+from conformance import pdml, sctp_fields, tcp_fields, udp_fields
+from conformance.packet import Frame, Row
+from conformance.pdml import address, children, number, text
 
-# Nothing of upper layers, nothing relative: the fields as they are on the wire.
-PREFERENCES = (
-    "sctp.checksum:Automatic",
-    "sctp.reassembly:FALSE",
-    "sctp.relative_tsns:FALSE",
-    "sctp.tsn_analysis:FALSE",
-    "sctp.ulp_dissection:FALSE",
-)
-CARRIED = re.compile(r"(^|:)(?P<ip>ip|ipv6)(:ipv6\.\w+|:ah)*(?P<udp>:udp)?:sctp(:|$)")
-QUOTED = re.compile(r":icmp(v6)?(:|$)")
+READERS = {"tcp": tcp_fields.read, "udp": udp_fields.read, "sctp": sctp_fields.read}
+NETWORK = ("ip", "ipv6")
+QUOTING = ("icmp", "icmpv6")
+TUNNEL_PORTS = {"gtp": 2152, "vxlan": 4789, "geneve": 6081}
+"""Tunnels in UDP, by tshark's name, with the destination port that pathscope knows them by."""
+G_PDU = "0xff"
+"""The message of GTP-U that carries a packet (3GPP TS 29.281, section 6.1)."""
 ENCAPSULATION_PORT = 9899
 STOPPED = {"_ws.malformed", "_ws.short"}
 
-# Chunk and parameter types of RFC 9260 and its extensions that need a rule of their own below.
-INIT, INIT_ACK, ABORT, ERROR, I_DATA, ASCONF_ACK, RE_CONFIG, ASCONF = 1, 2, 6, 9, 64, 128, 130, 193
-IPV4, IPV6, ADD_IP, DELETE_IP, ERROR_CAUSE, SET_PRIMARY = 5, 6, 0xC001, 0xC002, 0xC003, 0xC004
 
-# tshark's name for a number that stands directly in a chunk, and ours.
-NUMBERS = {
-    "sctp.chunk_type": "chunk_type",
-    "sctp.chunk_flags": "flags",
-    "sctp.chunk_length": "length",
-    "sctp.data_tsn_raw": "tsn",
-    "sctp.ecne_lowest_tsn": "tsn",
-    "sctp.cwr_lowest_tsn": "tsn",
-    "sctp.data_sid": "stream",
-    "sctp.data_ssn": "sequence",
-    "sctp.data_mid": "sequence",
-    "sctp.data_payload_proto_id": "ppid",
-    "sctp.data_fsn": "fragment_sequence",
-    "sctp.sack_cumulative_tsn_ack_raw": "cumulative_tsn",
-    "sctp.nr_sack_cumulative_tsn_ack": "cumulative_tsn",
-    "sctp.shutdown_cumulative_tsn_ack": "cumulative_tsn",
-    "sctp.forward_tsn_tsn": "cumulative_tsn",
-    "sctp.i_forward_tsn_tsn": "cumulative_tsn",
-    "sctp.sack_a_rwnd": "a_rwnd",
-    "sctp.nr_sack_a_rwnd": "a_rwnd",
-    "sctp.init_credit": "a_rwnd",
-    "sctp.initack_credit": "a_rwnd",
-    "sctp.init_initiate_tag": "initiate_tag",
-    "sctp.initack_initiate_tag": "initiate_tag",
-    "sctp.init_nr_out_streams": "outbound_streams",
-    "sctp.initack_nr_out_streams": "outbound_streams",
-    "sctp.init_nr_in_streams": "inbound_streams",
-    "sctp.initack_nr_in_streams": "inbound_streams",
-    "sctp.init_initial_tsn": "initial_tsn",
-    "sctp.initack_initial_tsn": "initial_tsn",
-    "sctp.asconf_seq_nr_number": "serial",
-    "sctp.asconf_ack_seq_nr_number": "serial",
-}
-LISTS = ("gaps", "duplicates", "addresses", "causes", "parameters")
-PACKET_FIELDS = (
-    "source",
-    "destination",
-    "source_port",
-    "destination_port",
-    "verification_tag",
-    "checksum",
-)
-CHUNK_FIELDS = (*dict.fromkeys(NUMBERS.values()), *LISTS)
+def frames(capture: Path) -> Iterator[Frame]:
+    """Yield every frame of a capture in file order.
 
-
-@dataclass
-class Packet:
-    """One SCTP packet: `header` holds PACKET_FIELDS, every chunk CHUNK_FIELDS."""
-
-    frame: int
-    header: Row
-    chunks: list[Row] = field(default_factory=list)
-    gave_up: bool = False
-    """tshark called the packet malformed, or met the capture's cut, and read no further."""
-
-
-class TsharkError(Exception):
-    """tshark could not be run, or could not read the capture to its end."""
-
-
-def packets(capture: Path) -> Iterator[Packet]:
-    """Yield the SCTP packets of a capture in file order.
-
-    Raises TsharkError after the last packet when tshark reports a failure.
+    Raises TsharkError after the last one when tshark reports a failure.
     """
-    command = ["tshark", "-n", "-r", str(capture), "-Y", "sctp", "-T", "pdml"]
-    command += ["-J", "frame ip ipv6 udp sctp"]
-    for preference in PREFERENCES:
-        command += ["-o", preference]
-    with tempfile.TemporaryFile() as stderr:
-        try:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr)
-        except FileNotFoundError:
-            message = "tshark is not installed (Debian package: tshark)"
-            raise TsharkError(message) from None
-        with process:
-            assert process.stdout is not None
-            problem = yield from read_packets(process.stdout)
-        if process.returncode != 0 or problem:
-            stderr.seek(0)
-            said = stderr.read().decode(errors="replace").strip().splitlines()
-            raise TsharkError(said[-1] if said else f"exit code {process.returncode} {problem}")
+    packets = (element for element in pdml.frames(capture) if is_packet(element))
+    return (read(number, element) for number, element in enumerate(packets, 1))
 
 
-def read_packets(pdml: IO[bytes]) -> Generator[Packet, None, str]:
-    """Yield the packets of a PDML stream; return what was wrong with it, or nothing."""
-    root: ET.Element | None = None
-    try:
-        for event, element in ET.iterparse(pdml, events=("start", "end")):
-            if root is None:
-                root = element
-            if event == "end" and element.tag == "packet":
-                packet = read_packet(element)
-                if packet is not None:
-                    yield packet
-                root.clear()
-    except ET.ParseError as error:
-        return f"tshark's output is cut or damaged: {error}"
-    return ""
+def is_packet(element: ET.Element) -> bool:
+    """Tell packets from the custom blocks of pcapng, which tshark numbers with them."""
+    return element.find("proto[@name='frame']/field[@name='frame.encap_type']") is not None
 
 
-def read_packet(element: ET.Element) -> Packet | None:
-    """Read one PDML packet; None when its SCTP is quoted or has no whole chunk."""
-    protos = {str(proto.get("name")): proto for proto in reversed(element.findall("proto"))}
-    frame = children(protos["frame"])
-    shown = text(frame, "frame.protocols")
-    carried = CARRIED.search(shown)
-    if carried is None or QUOTED.search(shown, endpos=carried.start()):
-        return None
-    below: dict[str, ET.Element] = {}
-    for proto in element.findall("proto"):
-        if proto.get("name") == "sctp":
-            break
-        # The outermost comes first, so that the innermost of a name stays.
-        below[str(proto.get("name"))] = proto
-    if carried["udp"] is not None:
-        udp = children(below["udp"])
-        ports = (number(udp, "udp.srcport"), number(udp, "udp.dstport"))
-        if ENCAPSULATION_PORT not in ports:
-            return None
-    family = carried["ip"]
-    ip, sctp = children(below[family]), children(protos["sctp"])
-    if "sctp.verification_tag" not in sctp:
-        return None
-    header: Row = {
-        "source": address(text(ip, f"{family}.src")),
-        "destination": address(text(ip, f"{family}.dst")),
-        "source_port": number(sctp, "sctp.srcport"),
-        "destination_port": number(sctp, "sctp.dstport"),
-        "verification_tag": number(sctp, "sctp.verification_tag"),
-        "checksum": checksum(sctp),
-    }
-    packet = Packet(number(frame, "frame.number"), header, gave_up=bool(STOPPED & protos.keys()))
+def read(number: int, element: ET.Element) -> Frame:
+    """Read one frame."""
+    protos = element.findall("proto")
+    names = [str(proto.get("name")) for proto in protos]
+    shown = children(protos[names.index("frame")])
+    frame = Frame(number, account=text(shown, "frame.protocols"), marks=marks(element))
+    network, transport = layers(protos)
+    if network is None or transport is None:
+        return frame
+    protocol = str(transport.get("name"))
     # After a DATA chunk tshark opens another "sctp" for the next ones.
-    for proto in element.findall("proto[@name='sctp']"):
-        for node in proto:
-            fields = children(node)
-            if "sctp.chunk_type" in fields and is_whole(fields):
-                packet.chunks.append(read_chunk(node, fields))
-    return packet if packet.chunks else None
+    rest = protos[protos.index(transport) + 1 :]
+    again = [proto for proto in rest if protocol == "sctp" and proto.get("name") == "sctp"]
+    frame.packet = READERS[protocol](ends(network), transport, *again)
+    if frame.packet is not None:
+        frame.packet.gave_up = not STOPPED.isdisjoint(frame.marks)
+    return frame
 
 
-def is_whole(fields: Fields) -> bool:
-    """Tell whether a chunk's length is possible; with a bad one it is none (RFC 9260, 3.2)."""
-    if "sctp.chunk_length" not in fields or number(fields, "sctp.chunk_length") < 4:
+def marks(element: ET.Element) -> frozenset[str]:
+    """Return what tshark finds about a frame: its own words, names of expert infos, fragments."""
+    found = {str(proto.get("name")) for proto in element.findall("proto")} & STOPPED
+    for expert in element.iter("field"):
+        if expert.get("name") == "_ws.expert":
+            found.update(str(field.get("name")) for field in expert)
+    if any(is_fragment(element)):
+        found.add("fragment")
+    return frozenset(name for name in found if name in STOPPED or not name.startswith("_ws."))
+
+
+def is_fragment(element: ET.Element) -> Iterator[bool]:
+    """Yield for every IP header whether it is a fragment's (RFC 791, section 3.2)."""
+    for name in ("ip.flags.mf", "ip.frag_offset", "ipv6.fraghdr.more", "ipv6.fraghdr.offset"):
+        for field in element.iter("field"):
+            if field.get("name") == name:
+                yield field.get("show") not in ("0", "False")
+
+
+def ends(network: ET.Element) -> Row:
+    """Return the addresses of an IP header."""
+    family = str(network.get("name"))
+    fields = children(network)
+    return {
+        "source": address(text(fields, f"{family}.src")),
+        "destination": address(text(fields, f"{family}.dst")),
+    }
+
+
+def layers(protos: list[ET.Element]) -> tuple[ET.Element | None, ET.Element | None]:
+    """Return the IP header and the transport that pathscope reads of a frame."""
+    network: ET.Element | None = None
+    udp: ET.Element | None = None
+    outer: ET.Element | None = None
+    for proto in protos:
+        name = str(proto.get("name"))
+        if udp is not None:
+            if not continues(udp, proto):
+                return outer, udp
+            udp = None
+        if name in NETWORK:
+            network = proto
+        elif name in QUOTING:
+            return None, None
+        elif network is not None and name in ("tcp", "sctp"):
+            return network, proto
+        elif network is not None and name == "udp":
+            udp, outer = proto, network
+    return outer, udp
+
+
+def continues(udp: ET.Element, above: ET.Element) -> bool:
+    """Tell whether what stands above a UDP header carries a packet that counts instead."""
+    name = above.get("name")
+    fields = children(udp)
+    ports = [
+        number(fields, f"udp.{end}port") for end in ("src", "dst") if f"udp.{end}port" in fields
+    ]
+    if name == "sctp":
+        return ENCAPSULATION_PORT in ports
+    if name == "gtp" and G_PDU not in (field.get("show") for field in above):
         return False
-    length = fields["sctp.chunk_length"][0]
-    return length.find(".//field[@name='sctp.chunk_length.bad']") is None
-
-
-def read_chunk(node: ET.Element, fields: Fields) -> Row:
-    """Read one chunk's fields into a row of CHUNK_FIELDS."""
-    row: Row = dict.fromkeys(CHUNK_FIELDS)
-    for name, ours in NUMBERS.items():
-        if name in fields:
-            row[ours] = number(fields, name)
-    kind = row["chunk_type"]
-    if kind == I_DATA and row["ppid"] is not None:
-        # RFC 8260, section 2.1: a first fragment has the PPID where others have the FSN, and FSN 0.
-        row["fragment_sequence"] = 0
-    row["gaps"] = joined(gap_blocks(node))
-    duplicates = fields.get("sctp.sack_duplicate_tsn", [])
-    duplicates = duplicates + fields.get("sctp.nr_sack_duplicate_tsn", [])
-    row["duplicates"] = joined(str(e.get("show")) for e in duplicates)
-    nodes = parameters(node)
-    if kind in (INIT, INIT_ACK):
-        row["addresses"] = joined((a for p in nodes for a in addresses(p)), ";")
-    if kind == ASCONF:
-        # RFC 5061, section 4.1.1: the Address Parameter comes first, then the requests.
-        named = nodes[:1] if nodes and parameter_type(nodes[0]) in (IPV4, IPV6) else []
-        nodes = nodes[len(named) :]
-        asked = (p for p in nodes if parameter_type(p) in (ADD_IP, DELETE_IP, SET_PRIMARY))
-        inside = (inner for p in asked for inner in parameters(p)[:1])
-        row["addresses"] = joined((a for p in chain(named, inside) for a in addresses(p)), ";")
-    if kind in (INIT, INIT_ACK, ASCONF, ASCONF_ACK, RE_CONFIG):
-        row["parameters"] = joined(str(parameter_type(p)) for p in nodes)
-    if kind in (ABORT, ERROR):
-        row["causes"] = joined(cause_codes(node))
-    if kind == ASCONF_ACK:
-        refused = (p for p in nodes if parameter_type(p) == ERROR_CAUSE)
-        row["causes"] = joined(code for p in refused for code in list(cause_codes(p))[:1])
-    return row
-
-
-def gap_blocks(node: ET.Element) -> Iterator[str]:
-    """Yield the gap blocks of a SACK or NR-SACK, as offsets."""
-    for prefix in ("sack_gap", "nr_sack_gap", "nr_sack_nr_gap"):
-        for block in node:
-            ends = children(block)
-            start, end = f"sctp.{prefix}_block_start", f"sctp.{prefix}_block_end"
-            if start in ends and end in ends:
-                yield f"{number(ends, start)}-{number(ends, end)}"
-
-
-def elements(node: ET.Element, name: str) -> list[ET.Element]:
-    """Return the parameters or causes that stand directly in a node, up to an impossible length.
-
-    tshark shows the one with the impossible length too; after it nothing can be told.
-    """
-    found = []
-    for child in node:
-        fields = children(child)
-        if f"sctp.{name}_length" in fields:
-            length = number(fields, f"sctp.{name}_length")
-            if not 4 <= length <= int(child.get("size", 0)):
-                break
-            found.append(child)
-    return found
-
-
-def parameters(node: ET.Element) -> list[ET.Element]:
-    """Return the parameters that stand directly in a chunk or parameter."""
-    return elements(node, "parameter")
-
-
-def parameter_type(node: ET.Element) -> int:
-    """Return the type of a parameter."""
-    return number(children(node), "sctp.parameter_type")
-
-
-def addresses(node: ET.Element) -> Iterator[str]:
-    """Yield the address of an address parameter, or nothing."""
-    fields = children(node)
-    for name in ("sctp.parameter_ipv4_address", "sctp.parameter_ipv6_address"):
-        if name in fields:
-            yield address(text(fields, name))
-
-
-def cause_codes(node: ET.Element) -> Iterator[str]:
-    """Yield the codes of the error causes that stand directly in a chunk or parameter."""
-    for cause in elements(node, "cause"):
-        yield str(number(children(cause), "sctp.cause_code"))
-
-
-def checksum(sctp: Fields) -> str:
-    """Return tshark's verdict in our words; it tries Adler-32 (RFC 2960) and CRC32c."""
-    tried = sctp["sctp.checksum"]
-    verdicts = sctp["sctp.checksum.status"]
-    for shown, status in zip(tried, verdicts, strict=False):
-        if status.get("show") == "1":
-            return "valid" if "CRC32C" in str(shown.get("showname")) else "adler32"
-    if any(status.get("show") == "2" for status in verdicts):
-        return "unchecked"
-    return "zero" if number(sctp, "sctp.checksum") == 0 else "bad"
-
-
-def children(node: ET.Element) -> Fields:
-    """Return the fields that stand directly in a node, by name."""
-    found: Fields = {}
-    for child in node:
-        found.setdefault(str(child.get("name")), []).append(child)
-    return found
-
-
-def text(fields: Fields, name: str) -> str:
-    """Return the shown value of a field that must be there."""
-    return str(fields[name][0].get("show"))
-
-
-def number(fields: Fields, name: str) -> int:
-    """Return the value of a number, which tshark shows in decimal or hexadecimal."""
-    return int(text(fields, name), 0)
-
-
-def address(shown: str) -> str:
-    """Return an address in its one canonical form; IPv4-mapped IPv6 is IPv4."""
-    parsed = ipaddress.ip_address(shown)
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
-        parsed = parsed.ipv4_mapped
-    return str(parsed)
-
-
-def joined(words: Iterator[str], separator: str = ",") -> str | None:
-    """Join words as our table does: nothing is null."""
-    return separator.join(words) or None
+    return name in TUNNEL_PORTS and ports[-1:] == [TUNNEL_PORTS[name]]

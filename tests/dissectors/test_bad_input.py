@@ -179,6 +179,18 @@ def test_pcapng_packet_of_an_undeclared_interface(path: Path) -> None:
     )
 
 
+def test_damage_in_one_of_several_files_says_in_which(path: Path, tmp_path: Path) -> None:
+    good = tmp_path / "good"
+    good.write_bytes(pcap(RECORDS))
+    path.write_bytes(pcap(RECORDS)[:-10])
+    found = ledger.read([good, path])
+    (problem,) = found.rows("problems")
+    offset = HEADER + 4 * RECORD
+    assert problem["what"].startswith(f"{path}: expected a record of {RECORD} bytes, found ")
+    assert (problem["layer"], problem["offset"]) == ("file", offset)
+    assert found.capture["frames"]["read"] == 9
+
+
 def problems(path: Path) -> tuple[dict[str, Any], list[Row]]:
     found = ledger.read(path)
     assert conserved(found.capture)

@@ -9,8 +9,9 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from conformance import tshark
-from conformance.tshark import CHUNK_FIELDS
+from cases import packets_by_tshark
+from conformance import packet as conformance
+from conformance.sctp_fields import CHUNK_FIELDS
 from crafting import LINK, START_NS, V4, V6, Record, chunk, data, pcap, sctp, tlv
 from pathscope.dissectors import ledger
 from reading import Row, chunk_column, chunk_rows
@@ -266,7 +267,7 @@ class Read:
 
     path: Path
     ours: dict[int, list[Row]]
-    tshark: dict[int, tshark.Packet]
+    tshark: dict[int, conformance.Packet]
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +280,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
     ]
     packets.append(LINK / V4 / sctp(*(case.wire for case in BUNDLE), source_port=9_999))
     path.write_bytes(pcap(Record(START_NS + n, bytes(one)) for n, one in enumerate(packets)))
-    return Read(path, rows_by_frame(path), {p.frame: p for p in tshark.packets(path)})
+    return Read(path, rows_by_frame(path), packets_by_tshark(path))
 
 
 def rows_by_frame(path: Path) -> dict[int, list[Row]]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import os
 import subprocess
 from pathlib import Path
 
 import oracle
-import pyarrow as pa
 import pytest
+from containing import RECORDS, TIMES, TSNS, WRITTEN
 from crafting import (
     LINK,
     RAW,
@@ -21,7 +20,6 @@ from crafting import (
     Pcapng,
     Record,
     data,
-    ethernet_records,
     pcap,
 )
 from hypothesis import HealthCheck, example, given, settings
@@ -30,15 +28,6 @@ from pathscope.dissectors import ledger
 from reading import chunk_column, chunk_rows
 from scapy.layers.l2 import Ether
 from scapy.utils import PcapNgWriter, PcapWriter
-
-RECORDS = ethernet_records(5)
-TSNS = [1, 2, 3, 4, 5]
-TIMES = [record.time_ns for record in RECORDS]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "capture"
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -148,40 +137,6 @@ def test_pcapng_other_blocks_are_passed_over(path: Path) -> None:
     facts = ledger.read(path).capture
     assert facts["dropped_by_capture"] == 3
     assert facts["frames"]["read"] == len(oracle.times_ns(path)) == 2
-
-
-def packed(raw: bytes, codec: str) -> bytes:
-    whole: bytes = pa.compress(raw, codec=codec, asbytes=True)
-    return whole
-
-
-WRITTEN = {
-    "pcap": pcap(RECORDS),
-    "pcapng": Pcapng().section().interface("eth0").packets(RECORDS).bytes(),
-}
-
-
-@pytest.mark.parametrize("container", WRITTEN)
-@pytest.mark.parametrize("codec", ["gzip", "zstd"])
-def test_compressed(path: Path, container: str, codec: str) -> None:
-    raw = WRITTEN[container]
-    half = len(raw) // 2
-    for whole in (packed(raw, codec), packed(raw[:half], codec) + packed(raw[half:], codec)):
-        path.write_bytes(whole)
-        assert chunk_column(path, "tsn") == TSNS
-        assert chunk_column(path, "time_ns") == TIMES
-        facts = ledger.read(path).capture
-        assert (facts["compression"], facts["damage"]) == (codec, None)
-        assert facts["format"].startswith(container)
-
-
-def test_cut_gzip_gives_what_was_before(path: Path) -> None:
-    # Stored, not deflated: what is there of the stream can be read to its last byte.
-    whole = gzip.compress(WRITTEN["pcap"], compresslevel=0)
-    path.write_bytes(whole[: len(whole) - 8 - 20])
-    found = ledger.read(path)
-    assert found.capture["frames"]["read"] == 4
-    assert str(path) in found.capture["damage"]
 
 
 def interleaved(count: int = 30) -> list[Record]:

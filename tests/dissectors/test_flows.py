@@ -259,8 +259,17 @@ def test_a_flow_table_turns_flows_on_by_itself(lossy: Path) -> None:
 
 
 def test_analyze_writes_the_tables_of_flows(lossy: Path, tmp_path: Path) -> None:
-    arguments = ["analyze", str(lossy), "--flows", "--json"]
+    arguments = ["analyze", str(lossy), "--json"]
     result = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     (capture,) = json.loads(result.stdout)["captures"]
     assert capture["flows"]["seen"] == 1
+
+
+def test_info_counts_flows_and_icmp_errors(lossy: Path) -> None:
+    shown = CliRunner().invoke(main, ["info", str(lossy)]).stdout
+    assert re.search(r"^TCP and UDP flows +1$", shown, re.MULTILINE)
+    assert re.search(r"^  forgotten to make room +0$", shown, re.MULTILINE)
+    without = CliRunner().invoke(main, ["info", str(lossy), "--no-flows"]).stdout
+    assert "TCP and UDP flows" not in without
+    assert re.search(r"^  skipped: not SCTP +\d+$", without, re.MULTILINE)

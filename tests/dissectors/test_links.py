@@ -5,11 +5,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import pytest
-from conformance import tshark
+from cases import Read, frames, packets_by_tshark, read_cases
 from crafting import (
     ETHERNET,
     IPV4,
@@ -20,18 +19,14 @@ from crafting import (
     LOOP,
     NULL,
     RAW,
-    START_NS,
     V4,
     V6,
-    Pcapng,
-    Record,
     data,
-    pcap,
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pathscope.dissectors import ledger
-from reading import Row, chunk_rows
+from reading import chunk_rows
 from scapy.layers import inet6 as v6
 from scapy.layers.inet import IP, UDP, IPOption_NOP, IPOption_Router_Alert, fragment
 from scapy.layers.inet6 import fragment6
@@ -114,64 +109,33 @@ CASES = {
     "udp-v6-one-port": Case(RAW, V6 / UDP(sport=40_000, dport=9899)),
     "udp-on-vlan": Case(ETHERNET, LINK / Dot1Q(vlan=7) / V4 / UDP(sport=9899, dport=31_000)),
 }
-TSN_OF = {name: number + 1 for number, name in enumerate(CASES)}
-
-
-@dataclass(frozen=True)
-class Read:
-    ours: dict[int, list[Row]]
-    tshark: dict[int, tshark.Packet]
 
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """One capture with an interface for every case."""
-    path = tmp_path_factory.mktemp("links") / "cases.pcapng"
-    file = Pcapng().section()
-    for name, case in CASES.items():
-        file.interface(name, link_type=case.link_type)
-    for number, (name, case) in enumerate(CASES.items()):
-        # Far enough apart that none can be taken for a copy of another.
-        file.packet(Record(START_NS + number, case.frame(TSN_OF[name]), interface=number))
-    path.write_bytes(file.bytes())
-    return Read(
-        by_frame(chunk_rows(path)), {packet.frame: packet for packet in tshark.packets(path)}
-    )
-
-
-def by_frame(found: list[Row]) -> dict[int, list[Row]]:
-    return {frame: list(group) for frame, group in groupby(found, key=lambda row: row["frame"])}
+    return read_cases(tmp_path_factory.mktemp("links") / "cases.pcapng", CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_sctp_is_found(read: Read, name: str) -> None:
-    (row,) = read.ours[TSN_OF[name]]
-    assert (row["interface"], row["tsn"], row["user_bytes"]) == (name, TSN_OF[name], 8)
+    row = read.row(name)
     ends = (row["source"], row["destination"])
     assert ends in {("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8::2")}
-    assert row["checksum"] == "valid"
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_tshark_finds_the_same(read: Read, name: str) -> None:
-    packet = read.tshark[TSN_OF[name]]
-    (row,) = read.ours[TSN_OF[name]]
-    assert {field: row[field] for field in packet.header} == packet.header
-    assert [chunk["tsn"] for chunk in packet.chunks] == [row["tsn"]]
+    read.agrees(name)
 
 
 def test_udp_ports_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "udp.pcap"
-    frame = bytes(V4 / UDP(sport=40_000, dport=9899) / data(1))
-    path.write_bytes(pcap([Record(START_NS, frame)], link_type=RAW))
+    path = frames(tmp_path / "udp", [bytes(V4 / UDP(sport=40_000, dport=9899) / data(1))])
     (association,) = ledger.read(path).rows("associations")
     assert (association["a_udp_port"], association["b_udp_port"]) == (40_000, 9899)
 
 
 def test_udp_ports_are_an_option(tmp_path: Path) -> None:
-    path = tmp_path / "udp.pcap"
-    frame = bytes(V4 / UDP(sport=5000, dport=5001) / data(1))
-    path.write_bytes(pcap([Record(START_NS, frame)], link_type=RAW))
+    path = frames(tmp_path / "udp", [bytes(V4 / UDP(sport=5000, dport=5001) / data(1))])
     assert ledger.read(path).capture["frames"]["skipped"] == {"not SCTP": 1}
     for port in (5000, 5001):
         assert len(chunk_rows(path, ledger.ReadOptions(udp_ports=(port,)))) == 1
@@ -192,18 +156,16 @@ def test_udp_ports_are_an_option(tmp_path: Path) -> None:
 def test_what_is_no_sctp_is_counted_by_reason(
     tmp_path: Path, frame: bytes, link_type: int, reason: str
 ) -> None:
-    path = tmp_path / "other.pcap"
-    path.write_bytes(pcap([Record(START_NS, frame)] * 3, link_type=link_type))
-    frames = ledger.read(path).capture["frames"]
-    assert frames == {"read": 3, "dissected": 0, "partial": 0, "skipped": {reason: 3}}
+    path = frames(tmp_path / "other", [frame] * 3, link_type)
+    counted = ledger.read(path).capture["frames"]
+    assert counted == {"read": 3, "dissected": 0, "partial": 0, "skipped": {reason: 3}}
 
 
 def test_what_is_no_flow_is_counted_by_reason(tmp_path: Path) -> None:
-    path = tmp_path / "ospf.pcap"
     header = IP(src=V4.src, dst=V4.dst, proto=89)
-    path.write_bytes(pcap([Record(START_NS, bytes(header / bytes(20)))], link_type=RAW))
-    frames = ledger.read(path, ledger.ReadOptions(flows=True)).capture["frames"]
-    assert frames["skipped"] == {"another protocol": 1}
+    path = frames(tmp_path / "ospf", [bytes(header / bytes(20))])
+    counted = ledger.read(path, ledger.ReadOptions(flows=True)).capture["frames"]
+    assert counted["skipped"] == {"another protocol": 1}
 
 
 def fragments_of(packet: Packet, size: int) -> list[bytes]:
@@ -225,48 +187,37 @@ def test_fragments_in_any_order_make_a_packet(tmp_path: Path, fragments: list[by
     @settings(max_examples=30)
     @given(st.permutations(fragments))
     def holds(shuffled: list[bytes]) -> None:
-        path = tmp_path / "fragments.pcap"
-        path.write_bytes(
-            pcap((Record(START_NS + n, one) for n, one in enumerate(shuffled)), link_type=RAW)
-        )
+        path = frames(tmp_path / "fragments", shuffled)
         (row,) = chunk_rows(path)
         assert (row["frame"], row["tsn"], row["user_bytes"]) == (len(shuffled), 7, MANY_BYTES)
         assert row["checksum"] == "valid"
-        frames = ledger.read(path).capture["frames"]
-        assert frames["skipped"] == {"fragment kept for reassembly": len(shuffled) - 1}
+        counted = ledger.read(path).capture["frames"]
+        assert counted["skipped"] == {"fragment kept for reassembly": len(shuffled) - 1}
 
     holds()
 
 
 @pytest.mark.parametrize("fragments", [FRAGMENTS_V4, FRAGMENTS_V6], ids=["v4", "v6"])
 def test_fragments_are_what_tshark_makes_of_them(tmp_path: Path, fragments: list[bytes]) -> None:
-    path = tmp_path / "fragments.pcap"
-    reversed_ = list(reversed(fragments))
-    path.write_bytes(
-        pcap((Record(START_NS + n, one) for n, one in enumerate(reversed_)), link_type=RAW)
-    )
-    (packet,) = tshark.packets(path)
+    path = frames(tmp_path / "fragments", reversed(fragments))
+    ((frame, packet),) = packets_by_tshark(path).items()
     (row,) = chunk_rows(path)
-    assert packet.frame == row["frame"]
+    assert frame == row["frame"]
     assert {field: row[field] for field in packet.chunks[0]} == packet.chunks[0]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(missing=st.integers(0, len(FRAGMENTS_V4) - 1))
 def test_an_incomplete_datagram_is_no_packet(tmp_path: Path, missing: int) -> None:
-    path = tmp_path / "fragments.pcap"
     kept = [one for n, one in enumerate(FRAGMENTS_V4) if n != missing]
-    path.write_bytes(pcap((Record(START_NS, one) for one in kept), link_type=RAW))
+    path = frames(tmp_path / "fragments", kept)
     found = ledger.read(path).capture
     assert found["frames"]["skipped"] == {"fragment kept for reassembly": len(kept)}
     assert found["sctp_packets"] == 0
 
 
 def test_fragmented_udp_encapsulation(tmp_path: Path) -> None:
-    path = tmp_path / "fragments.pcap"
     whole = V4 / UDP(sport=9899, dport=9899) / data(7, MANY_BYTES)
-    path.write_bytes(
-        pcap((Record(START_NS, one) for one in fragments_of(whole, 600)), link_type=RAW)
-    )
+    path = frames(tmp_path / "fragments", fragments_of(whole, 600))
     (row,) = chunk_rows(path)
     assert (row["tsn"], row["user_bytes"], row["checksum"]) == (7, MANY_BYTES, "valid")

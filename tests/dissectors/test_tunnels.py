@@ -5,15 +5,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import crafting
 import pytest
-from conformance import tshark
-from crafting import ETHERNET, LINK, RAW, START_NS, V4, V6, Pcapng, Record, data, pcap
+from cases import Read, frames, packets_by_tshark, read_cases
+from crafting import ETHERNET, LINK, RAW, START_NS, V4, V6, Record, data, pcap
 from pathscope.dissectors import ledger
-from reading import Row, chunk_rows
+from reading import chunk_rows
 from scapy.contrib.geneve import GENEVE, GeneveOptions
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
 from scapy.contrib.mpls import MPLS
@@ -166,53 +165,27 @@ CASES = {
         LINK / udp(4789) / VXLAN(vni=7) / FRAME / outer(GRE_IN_IP, V6) / GRE() / gtp() / I4,
     ),
 }
-TSN_OF = {name: number + 1 for number, name in enumerate(CASES)}
-
-
-@dataclass(frozen=True)
-class Read:
-    ours: dict[int, list[Row]]
-    tshark: dict[int, tshark.Packet]
 
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """One capture with an interface for every case."""
-    path = tmp_path_factory.mktemp("tunnels") / "cases.pcapng"
-    file = Pcapng().section()
-    for name, case in CASES.items():
-        file.interface(name, link_type=case.link_type)
-    for number, (name, case) in enumerate(CASES.items()):
-        file.packet(Record(START_NS + number, case.frame(TSN_OF[name]), interface=number))
-    path.write_bytes(file.bytes())
-    rows = groupby(chunk_rows(path), key=lambda row: row["frame"])
-    return Read(
-        {frame: list(group) for frame, group in rows},
-        {packet.frame: packet for packet in tshark.packets(path)},
-    )
+    return read_cases(tmp_path_factory.mktemp("tunnels") / "cases.pcapng", CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_innermost_sctp_is_found(read: Read, name: str) -> None:
-    (row,) = read.ours[TSN_OF[name]]
-    assert (row["interface"], row["tsn"], row["user_bytes"]) == (name, TSN_OF[name], 8)
+    row = read.row(name)
     assert (row["source"], row["destination"]) in INSIDE
-    assert row["checksum"] == "valid"
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_tshark_finds_the_same(read: Read, name: str) -> None:
-    packet = read.tshark[TSN_OF[name]]
-    (row,) = read.ours[TSN_OF[name]]
-    assert {field: row[field] for field in packet.header} == packet.header
-    assert [chunk["tsn"] for chunk in packet.chunks] == [row["tsn"]]
+    read.agrees(name)
 
 
-def skipped(path: Path, link_type: int, *frames: bytes) -> dict[str, int]:
-    path.write_bytes(
-        pcap((Record(START_NS + n, one) for n, one in enumerate(frames)), link_type=link_type)
-    )
-    found: dict[str, int] = ledger.read(path).capture["frames"]["skipped"]
+def skipped(path: Path, link_type: int, *packets: bytes) -> dict[str, int]:
+    read = ledger.read(frames(path, packets, link_type))
+    found: dict[str, int] = read.capture["frames"]["skipped"]
     return found
 
 
@@ -294,19 +267,17 @@ INNER_PIECES = pieces_of(I4 / data(7, MANY_BYTES))
     ids=["inside", "outside", "both"],
 )
 def test_fragments_inside_and_outside_of_tunnels(tmp_path: Path, pieces: list[Packet]) -> None:
-    path = tmp_path / "fragments.pcap"
     assert len(pieces) > 3
-    records = (Record(START_NS + n, bytes(one)) for n, one in enumerate(pieces))
-    path.write_bytes(pcap(records, link_type=RAW))
+    path = frames(tmp_path / "fragments", (bytes(one) for one in pieces))
     (row,) = chunk_rows(path)
     assert (row["frame"], row["tsn"], row["user_bytes"]) == (len(pieces), 7, MANY_BYTES)
     assert row["checksum"] == "valid"
-    (packet,) = tshark.packets(path)
-    assert packet.frame == row["frame"]
+    ((frame, packet),) = packets_by_tshark(path).items()
+    assert frame == row["frame"]
     assert {field: row[field] for field in packet.header} == packet.header
 
 
 def test_fragments_of_different_tunnels_do_not_mix(tmp_path: Path) -> None:
-    frames = [bytes(in_gre(n)(one)) for n, one in enumerate(INNER_PIECES)]
-    kept = {"fragment kept for reassembly": len(frames)}
-    assert skipped(tmp_path / "mixed.pcap", RAW, *frames) == kept
+    mixed = [bytes(in_gre(n)(one)) for n, one in enumerate(INNER_PIECES)]
+    kept = {"fragment kept for reassembly": len(mixed)}
+    assert skipped(tmp_path / "mixed", RAW, *mixed) == kept

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import pathscope
 import pytest
 from pathscope.reports.console import INSTANT_WORDS, METRIC_WORDS, report
+from pathscope.reports.flows import MOST_ROWS
 from rich.console import Console
-from running import ASCONF, FAILOVER
+from running import ASCONF, FAILOVER, MIXED
+from scapy.layers.inet import ICMP
+from talking import Scene, udp
 
 
 def rendered(analysis: pathscope.Analysis, width: int) -> str:
@@ -32,6 +36,43 @@ def test_no_number_is_lost_in_a_narrow_terminal(capture: object, width: int) -> 
         for direction in path.directions.values():
             packets = direction.metrics["packets"].value
             assert re.search(rf"\b{packets}\b", text)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140, 250])
+def test_no_number_of_a_flow_is_lost_in_a_narrow_terminal(width: int) -> None:
+    analysis = pathscope.analyze(MIXED)
+    text = rendered(analysis, width)
+    assert all(len(line) <= width for line in text.splitlines())
+    for flow in analysis.flows:
+        assert re.search(rf"\b{flow.number} {flow.protocol}\b", text)
+        for end, socket in flow.endpoints.items():
+            assert f"{socket.address}:{socket.port}" in text
+            packets = flow.directions[end].metrics["packets"].value
+            assert re.search(rf"\b{packets}\b", text)
+    (connection,) = analysis.connections
+    for subflow in connection.subflows:
+        for sent in subflow.senders.values():
+            assert str(sent["mapped_bytes"].value) in text
+
+
+def test_long_lists_of_flows_are_cut_with_a_count(tmp_path: Path) -> None:
+    scene = Scene()
+    for port in range(MOST_ROWS + 5):
+        asked = udp(scene, port, ("10.0.0.1", 6000 + port), ("10.0.0.2", 9), bytes(10 + port))
+        host = f"10.1.0.{port}"
+        scene.packet(port + 0.5, host, "10.0.0.1", ICMP(type=3, code=1) / asked[:28])
+    text = rendered(pathscope.analyze(scene.write(tmp_path / "many.pcap")), 140)
+    lines = [line.strip() for line in text.splitlines()]
+    for rest in ("dissect CAPTURE --table flows", "dissect CAPTURE --table icmp", "analyze --json"):
+        assert lines.count(f"5 more: pathscope {rest}") == 1
+    assert "10.0.0.1:6005 " in text
+    assert "10.0.0.1:6004 " not in text
+
+
+def test_a_capture_of_sctp_alone_has_no_word_of_flows() -> None:
+    text = rendered(pathscope.analyze(FAILOVER), 140)
+    _, _, after_the_name = text.partition("\n")
+    assert not re.search(r"flow|MPTCP|ICMP", after_the_name)
 
 
 def test_every_word_is_of_a_number_that_exists() -> None:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pathscope.reports.contract import result
-from running import CAPTURES, FAILOVER, ROOT, RUNS, inside
+from running import CAPTURES, FAILOVER, MIXED, ROOT, RUNS, inside
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "reports" / "result.schema.json").read_text())
 DEFINITIONS: dict[str, Any] = SCHEMA["$defs"]
@@ -40,6 +40,10 @@ def valid(document: Any) -> None:
     assert errors == []
     for association in document["associations"]:
         consistent(association)
+    for flow in document["flows"]:
+        consistent_flow(flow, document)
+    for connection in document["connections"]:
+        consistent_connection(connection, document)
 
 
 def numbers(node: Any) -> Iterator[dict[str, Any]]:
@@ -54,12 +58,41 @@ def numbers(node: Any) -> Iterator[dict[str, Any]]:
             yield from numbers(child)
 
 
-def consistent(association: dict[str, Any]) -> None:
-    """Check what a schema cannot say."""
-    for number in numbers(association):
+def bounds_hold(node: dict[str, Any]) -> None:
+    for number in numbers(node):
         for value, low, high in (("value", "low", "high"), ("ns", "low_ns", "high_ns")):
             if low in number:
                 assert number[low] <= number[value] <= number[high], number
+
+
+def consistent_flow(flow: dict[str, Any], document: dict[str, Any]) -> None:
+    bounds_hold(flow)
+    assert "flows" in document["captures"][flow["capture"]]
+    for way in ("a_to_b", "b_to_a"):
+        found = {name: one["value"] for name, one in flow[way]["metrics"].items()}
+        if flow["protocol"] == "tcp" and found["packets"]:
+            causes = ("fast", "timeout", "probe", "unknown")
+            parts = [found[f"retransmitted_{cause}_packets"] for cause in causes]
+            assert sum(parts) == found["retransmitted_packets"] <= found["segments"]
+            assert found["segments"] <= found["packets"]
+
+
+def consistent_connection(connection: dict[str, Any], document: dict[str, Any]) -> None:
+    bounds_hold(connection)
+    here = [flow for flow in document["flows"] if flow["capture"] == connection["capture"]]
+    own = {flow["id"] for flow in here if flow["connection"] == connection["id"]}
+    assert {subflow["flow"] for subflow in connection["subflows"]} == own
+    for end, way in (("a", "a_to_b"), ("b", "b_to_a")):
+        for name in ("packets", "wire_bytes", "payload_bytes", "mapped_bytes", "reinjected_bytes"):
+            parts = [subflow[way][name]["value"] for subflow in connection["subflows"]]
+            assert sum(parts) == connection["totals"][end][name]["value"], (end, name)
+        for switch in connection["timelines"][end]["switches"]:
+            assert {switch["from_flow"], switch["to_flow"]} <= own
+
+
+def consistent(association: dict[str, Any]) -> None:
+    """Check what a schema cannot say."""
+    bounds_hold(association)
     paths = association["paths"]
     assert [path["id"] for path in paths] == list(range(len(paths)))
     assert len({path["label"] for path in paths}) == len(paths)
@@ -70,6 +103,16 @@ def consistent(association: dict[str, Any]) -> None:
         for name in ("packets", "data_chunks", "new_bytes", "acked_bytes"):
             parts = [path[way].get(name, {"value": 0})["value"] for path in paths]
             assert sum(parts) == association["totals"][end][name]["value"], (end, name)
+    for stream in association["streams"]:
+        outcomes = ("complete", "abandoned", "partial", "open")
+        assert stream["messages"] == sum(stream[outcome] for outcome in outcomes)
+        for name in ("messages", "user_bytes"):
+            assert stream[name] == sum(one[name] for one in stream["protocols"])
+    for end in ("a", "b"):
+        own = [stream for stream in association["streams"] if stream["sender"] == end]
+        totals = association["totals"][end]
+        assert sum(stream["chunks"] for stream in own) == totals["new_chunks"]["value"]
+        assert sum(stream["user_bytes"] for stream in own) == totals["new_bytes"]["value"]
 
 
 def test_schema_is_one() -> None:
@@ -83,6 +126,20 @@ def test_lab_runs(capture: Path, annotated: bool) -> None:
     document = pathscope.analyze(capture, events=events).to_dict()
     valid(document)
     assert len(document["associations"]) == 1
+
+
+def test_flows_connections_and_icmp_errors() -> None:
+    document = pathscope.analyze(MIXED).to_dict()
+    valid(document)
+    assert [len(document[name]) for name in ("flows", "connections", "icmp_errors")] == [8, 1, 1]
+    assert document["warnings"] == []
+
+
+def test_without_flows_there_are_none() -> None:
+    document = json.loads(inside("analyze", MIXED, "--json", "--no-flows").stdout)
+    valid(document)
+    assert document["flows"] == document["connections"] == document["icmp_errors"] == []
+    assert "flows" not in document["captures"][0]
 
 
 def test_several_captures() -> None:
@@ -150,7 +207,7 @@ def test_filtered_and_compressed(tmp_path: Path) -> None:
     assert document["captures"][0]["frames"]["skipped"]["excluded by the filter"] > 0
 
 
-SEEDS = [path.read_bytes()[:49_152] for path in COMMITTED]
+SEEDS = [path.read_bytes()[:49_152] for path in [*COMMITTED, MIXED]]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
@@ -206,17 +263,24 @@ def test_no_nan_is_written() -> None:
     )
 
 
-def test_every_rule_is_a_word_of_the_contract() -> None:
-    source = (ROOT / "analyzer" / "findings.py").read_text()
+FLOW_RULES = ROOT / "analyzer" / "flow_findings.py"
+
+
+@pytest.mark.parametrize("name", ["finding", "flow_finding"])
+def test_every_rule_is_a_word_of_the_contract(name: str) -> None:
+    others = {path for path in (ROOT / "analyzer").glob("*.py") if path != FLOW_RULES}
+    paths = {"finding": others, "flow_finding": {FLOW_RULES}}[name]
+    source = "".join(path.read_text() for path in paths)
     rules = re.findall(r'Finding\(\s*"([a-z0-9-]+)"', source)
-    words = {one["const"] for one in DEFINITIONS["finding"]["properties"]["rule"]["oneOf"]}
+    words = {one["const"] for one in DEFINITIONS[name]["properties"]["rule"]["oneOf"]}
     assert set(rules) == words
 
 
 def test_every_number_has_definition_unit_and_source() -> None:
     for name in (
         "totals", "direction_metrics", "heartbeats", "handover_metrics", "instants",
-        "region_metrics", "timers",
+        "region_metrics", "timers", "flow_metrics", "flow_direction_metrics",
+        "connection_totals", "subflow_sender_metrics", "subflow_metrics",
     ):  # fmt: skip
         for key, field in DEFINITIONS[name]["properties"].items():
             assert {"description", "x-unit", "x-source", "$ref"} == set(field), key

@@ -20,8 +20,12 @@ RUNS = Path("fixtures/captures")
 FAILOVER, ASCONF, LOSSY = (
     RUNS / run / "client.pcapng" for run in ("failover-v6", "asconf-handover-v4", "lossy-v4")
 )
+MIXED = RUNS / "flows-mixed" / "flows.pcap"
 NAMED_V6 = ("--label", "2001:db8:1::/64=WLAN", "--label", "2001:db8:2::/64=cellular")
 NAMED_V4 = ("--label", "10.0.1.0/24=path-1", "--label", "10.0.2.0/24=path-2")
+NAMED_MIXED = ("--label", "10.0.1.0/24=WLAN", "--label", "10.0.2.0/24=cellular")
+
+OWN = ("--decoder", "own")
 
 
 def events(capture: Path) -> tuple[str, Path]:
@@ -36,6 +40,14 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "analyze-asconf-handover-v4-annotated": ("analyze", ASCONF, *events(ASCONF), *NAMED_V4),
     "analyze-lossy-v4": ("analyze", LOSSY),
     "analyze-lossy-v4-annotated": ("analyze", LOSSY, *events(LOSSY), *NAMED_V4),
+    "analyze-flows-mixed": ("analyze", MIXED, *NAMED_MIXED),
+    "info-flows-mixed": ("info", MIXED),
+    "dissect-flows-mixed-tcp-retransmissions": (
+        "dissect",
+        MIXED,
+        "--table",
+        "tcp_retransmissions",
+    ),
     "info-failover-v6": ("info", FAILOVER),
     "info-asconf-handover-v4": ("info", ASCONF),
     "info-lossy-v4": ("info", LOSSY),
@@ -51,6 +63,11 @@ TEXTS: dict[str, tuple[object, ...]] = {
         "json",
     ),
     "dissect-lossy-v4-chunks": ("dissect", LOSSY),
+    "dissect-failover-v6-window": ("dissect", FAILOVER, "--window", "10.996", "11.01"),
+    "show-asconf-handover-v4-init": ("show", ASCONF, 3, *OWN),
+    "show-asconf-handover-v4-asconf": ("show", ASCONF, 160, *OWN),
+    "show-failover-v6-data": ("show", FAILOVER, 444, *OWN, "--hex"),
+    "show-lossy-v4-sack": ("show", LOSSY, 22, *OWN),
 }
 MOST_LINES = 120
 

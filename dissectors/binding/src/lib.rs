@@ -3,7 +3,9 @@
 //! is said in `pathscope_wire::ledger`.
 
 mod error;
+mod explain;
 mod filter;
+mod index;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +15,7 @@ use pathscope_wire::container::{Facts, Options as CaptureOptions};
 use pathscope_wire::ledger::{Ledger, Streamed};
 use pathscope_wire::pass::{Options, Pass as WirePass, Summary};
 use pathscope_wire::track::flow::Census;
+use pathscope_wire::track::{self, Limits};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -38,7 +41,7 @@ impl Pass {
 impl Pass {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None, index_block_bytes=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -49,6 +52,8 @@ impl Pass {
         stream: Option<&str>,
         flows: bool,
         flow_capacity: Option<usize>,
+        association_capacity: Option<usize>,
+        index_block_bytes: Option<u64>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
             return Err(PyValueError::new_err("bin_ns must be positive"));
@@ -65,9 +70,15 @@ impl Pass {
                 ..defaults.capture
             },
             filter: filter.map(filter::compile).transpose().map_err(to_python)?,
+            // Of a streamed table the rows are all that is wanted.
+            flows: stream.as_ref().map_or(flows, Streamed::is_of_flows),
             stream,
-            flows,
             flow_capacity: flow_capacity.unwrap_or(defaults.flow_capacity),
+            limits: Limits {
+                open: association_capacity.unwrap_or(defaults.limits.open),
+                ..defaults.limits
+            },
+            index_block_bytes,
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
         let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
@@ -82,6 +93,20 @@ impl Pass {
     /// Rows of the streamed table made since the last call.
     fn take_rows(&self) -> PyResult<PyRecordBatch> {
         self.with(|pass| Ok(PyRecordBatch::new(streamed(pass)?.take())))
+    }
+
+    /// The index's packets of blocks that were closed since the last call, a batch a block.
+    fn take_index(&self) -> PyResult<Vec<PyRecordBatch>> {
+        self.with(|pass| {
+            let index = pass.index();
+            let index = index.ok_or_else(|| PyRuntimeError::new_err("this pass makes no index"))?;
+            Ok(index.take().into_iter().map(PyRecordBatch::new).collect())
+        })
+    }
+
+    /// The time of frame 1, from the first step on; None before, and when there is no frame.
+    fn first_frame_ns(&self) -> PyResult<Option<i64>> {
+        self.with(|pass| Ok(pass.capture().first_ns()))
     }
 
     fn rows_waiting(&self) -> PyResult<usize> {
@@ -101,9 +126,9 @@ impl Pass {
             .unwrap_or_else(PoisonError::into_inner)
             .take()
             .ok_or_else(|| PyRuntimeError::new_err("this pass has been finished"))?;
-        let (capture, summary, batches) = py.detach(|| {
-            let (capture, summary) = pass.finish();
-            let batches = summary.ledger.batches();
+        let (capture, mut summary, batches) = py.detach(|| {
+            let (capture, mut summary) = pass.finish();
+            let batches = summary.ledger.take_batches();
             (capture.facts(), summary, batches)
         });
         let tables = PyDict::new(py);
@@ -113,6 +138,9 @@ impl Pass {
         let result = PyDict::new(py);
         result.set_item("tables", tables)?;
         result.set_item("capture", facts(py, &capture, &summary)?)?;
+        if let Some(tables) = summary.index.take() {
+            result.set_item("index", index::tables(py, tables)?)?;
+        }
         Ok(result)
     }
 }
@@ -162,6 +190,7 @@ fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<B
     facts.set_item("compression", capture.compression())?;
     facts.set_item("frames", frames)?;
     facts.set_item("sctp_packets", summary.sctp_packets)?;
+    facts.set_item("first_frame_ns", capture.first_ns)?;
     facts.set_item("start_ns", summary.first_ns)?;
     facts.set_item("end_ns", summary.last_ns)?;
     facts.set_item("interfaces", interfaces)?;
@@ -173,11 +202,22 @@ fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<B
     facts.set_item("clock_steps", order.clock_steps)?;
     facts.set_item("problems", &summary.problems)?;
     facts.set_item("dropped_fragments", summary.dropped_fragments)?;
+    facts.set_item("associations", association_facts(py, &summary.associations)?)?;
     if let Some(census) = &summary.flows {
         facts.set_item("flows", flow_facts(py, census)?)?;
     }
+    facts.set_item("unlisted", summary.ledger.unlisted())?;
     let damage: Vec<String> = summary.damage.iter().map(ToString::to_string).collect();
     facts.set_item("damage", (!damage.is_empty()).then(|| damage.join("; ")))?;
+    Ok(facts)
+}
+
+/// What became of the associations, their table being bounded.
+fn association_facts<'py>(py: Python<'py>, census: &track::Census) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("seen", census.seen)?;
+    facts.set_item("evicted", census.evicted)?;
+    facts.set_item("unlisted", census.unlisted)?;
     Ok(facts)
 }
 
@@ -197,7 +237,7 @@ fn flow_facts<'py>(py: Python<'py>, census: &Census) -> PyResult<Bound<'py, PyDi
 #[pyfunction]
 fn schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let schemas = PyDict::new(py);
-    for (name, batch) in Ledger::default().batches() {
+    for (name, batch) in Ledger::default().take_batches() {
         schemas.set_item(name, PySchema::new(batch.schema()).into_pyobject(py)?)?;
     }
     Ok(schemas)
@@ -222,5 +262,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Pass>()?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(streamed_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(index::index_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(index::read_indexed, module)?)?;
     Ok(())
 }

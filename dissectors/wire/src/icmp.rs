@@ -10,6 +10,8 @@ use crate::problem::{Layer, Problem};
 
 /// Bytes before the quoted packet.
 pub const HEADER: usize = 8;
+/// Bytes before what a UDP datagram carries.
+const UDP_HEADER: usize = 8;
 
 /// One ICMP or ICMPv6 message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,16 @@ pub struct Quoted {
     pub ports: Option<(u16, u16)>,
     /// Of SCTP.
     pub verification_tag: Option<u32>,
+    /// What SCTP's header would be if the quoted UDP datagram carries it (RFC 6951).
+    pub in_udp: Option<Encapsulated>,
+}
+
+/// The start of an SCTP header inside UDP. Whether it is one only a known association tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encapsulated {
+    pub source_port: u16,
+    pub destination_port: u16,
+    pub verification_tag: u32,
 }
 
 /// Reads a message that had `wire_length` bytes on the wire. It is an error
@@ -108,12 +120,20 @@ impl Message<'_> {
             .any(|protocol| protocol.0 == quote.protocol);
         let ports = quote.bytes.first_chunk::<4>().filter(|_| has_ports);
         let tag = quote.bytes.first_chunk::<8>().filter(|_| quote.protocol == ip_number::SCTP.0);
+        let carried = quote.bytes.get(UDP_HEADER..).and_then(|bytes| bytes.first_chunk::<8>());
         Ok(Quoted {
             source: quote.source,
             destination: quote.destination,
             protocol: quote.protocol,
             ports: ports.map(|bytes| (be16::<0, 4>(bytes), be16::<2, 4>(bytes))),
             verification_tag: tag.map(be32::<4, 8>),
+            in_udp: carried.filter(|_| quote.protocol == ip_number::UDP.0).map(|bytes| {
+                Encapsulated {
+                    source_port: be16::<0, 8>(bytes),
+                    destination_port: be16::<2, 8>(bytes),
+                    verification_tag: be32::<4, 8>(bytes),
+                }
+            }),
         })
     }
 }
@@ -123,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::build::{ipv4, ipv6};
+    use crate::packet::build::{ipv4, ipv6, udp};
     use crate::problem::Kind;
     use crate::sctp::build::{chunk, packet};
 
@@ -146,6 +166,20 @@ mod tests {
         assert_eq!(quoted.source, Address::v4([10, 0, 0, 1]));
         assert_eq!((quoted.protocol, quoted.ports), (132, Some((1001, 2002))));
         assert_eq!(quoted.verification_tag, Some(0x0102_0304));
+    }
+
+    #[test]
+    fn sctp_inside_udp_takes_a_longer_quote() {
+        let sctp = packet(&[chunk(0, 3, &[7; 100])]);
+        let whole = ipv4(17, &udp(9899, 9900, &sctp));
+        let carried = |length: usize| {
+            let bytes = error(3, 1, [0; 4], &whole[..length]);
+            parse(false, &bytes, bytes.len() as u32).unwrap().quoted().unwrap().in_udp
+        };
+        let ports = |found: Encapsulated| (found.source_port, found.destination_port);
+        assert_eq!(carried(35), None);
+        let found = carried(36).unwrap();
+        assert_eq!((ports(found), found.verification_tag), ((1001, 2002), 0x0102_0304));
     }
 
     #[test]

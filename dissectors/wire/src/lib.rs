@@ -3,13 +3,18 @@
 //! Floors, lowest first: [`container`] reads records out of files, [`packet`]
 //! finds the transport packet in a record, [`sctp`] reads its chunks, [`tcp`],
 //! [`udp`] and [`icmp`] their headers, [`track`] follows associations and flows,
-//! [`ledger`] holds the tables a pass fills, [`pass`] drives them all.
+//! [`ledger`] holds the tables a pass fills, [`pass`] drives them all; [`index`]
+//! finds packets of a pass again without another one, and [`explain`] tells what
+//! one frame holds.
 #![forbid(unsafe_code)]
 
 pub mod address;
+mod checksum;
 pub mod container;
 pub mod error;
+pub mod explain;
 pub mod icmp;
+pub mod index;
 pub mod ledger;
 pub mod packet;
 pub mod pass;

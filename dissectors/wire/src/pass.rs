@@ -2,19 +2,22 @@
 //!
 //! Every record is counted once: read = dissected + partial + skipped by reason.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::container::{CaptureSet, Options as CaptureOptions, Record};
 use crate::error::{Error, Result};
+use crate::index::{self, Indexer};
 use crate::ledger::{CommentRow, Ledger, PROBLEM_ROWS, ProblemRow, Streamed};
-use crate::packet::{Decoder, DecoderOptions, Found, Packet};
+use crate::packet::{Decoder, DecoderOptions, Found, Packet, Source};
 use crate::problem::{Kind, Layer, Problem};
-use crate::rows::chunk_row;
+use crate::rows::{chunk_row, frame_row};
 use crate::sctp::{self, verify};
 use crate::track::flow::{Census, FLOWS, Flows};
-use crate::track::{Located, Moment, Seen, Tracker};
-use flow::{icmp, sight, tcp, udp};
+use crate::track::standing::Standing;
+use crate::track::{self, Limits, Located, Moment, Seen, Tracker};
+use flow::{FlowReader, sight};
 
 mod flow;
 
@@ -34,6 +37,10 @@ pub struct Options {
     pub flows: bool,
     /// Flows remembered at a time.
     pub flow_capacity: usize,
+    /// What associations may cost.
+    pub limits: Limits,
+    /// Bytes of the file to a block of the offset index that is made on the way, if one is.
+    pub index_block_bytes: Option<u64>,
 }
 
 impl Default for Options {
@@ -46,6 +53,8 @@ impl Default for Options {
             stream: None,
             flows: false,
             flow_capacity: FLOWS,
+            limits: Limits::default(),
+            index_block_bytes: None,
         }
     }
 }
@@ -82,6 +91,7 @@ struct Work {
     sctp_packets: u64,
     problems: BTreeMap<String, u64>,
     streamed: Option<Streamed>,
+    index: Option<Indexer>,
 }
 
 /// A finished pass.
@@ -91,6 +101,8 @@ pub struct Summary {
     pub sctp_packets: u64,
     pub first_ns: Option<i64>,
     pub last_ns: Option<i64>,
+    /// Associations seen, forgotten and not listed.
+    pub associations: track::Census,
     /// Flows seen, forgotten and not listed; None where they were not followed.
     pub flows: Option<Census>,
     /// Problems by layer and kind; complete, while the table is bounded.
@@ -99,16 +111,28 @@ pub struct Summary {
     pub dropped_fragments: u64,
     /// Of each file that went wrong before its end.
     pub damage: Vec<Error>,
+    /// The offset index, if one was asked for.
+    pub index: Option<index::Tables>,
 }
 
 impl Pass {
     /// Over files that are one capture; see [`CaptureSet::open`].
+    ///
+    /// # Errors
+    /// As there. [`Error::Usage`] when an index is asked for and the capture is not one plain file.
     pub fn open(paths: &[PathBuf], options: Options) -> Result<Pass> {
         let capture = CaptureSet::open(paths, &options.capture)?;
+        if options.index_block_bytes.is_some() {
+            capture.may_be_indexed()?;
+        }
         Ok(Self::over(capture, options))
     }
 
     pub fn over(capture: impl Into<CaptureSet>, options: Options) -> Pass {
+        let mut tracker = Tracker::new(options.bin_ns, options.limits);
+        if let Some(Streamed::Messages(_)) = options.stream {
+            tracker.ledger.messages = Some(Vec::new());
+        }
         Pass {
             capture: capture.into(),
             work: Work {
@@ -116,7 +140,7 @@ impl Pass {
                     udp_ports: options.udp_ports,
                     flows: options.flows,
                 }),
-                tracker: Tracker::new(options.bin_ns),
+                tracker,
                 flows: Flows::new(options.bin_ns, options.flow_capacity),
                 with_flows: options.flows,
                 frames: Frames::default(),
@@ -125,6 +149,7 @@ impl Pass {
                 sctp_packets: 0,
                 problems: BTreeMap::new(),
                 streamed: options.stream,
+                index: options.index_block_bytes.map(Indexer::new),
             },
             filter: options.filter,
             damage: Vec::new(),
@@ -149,14 +174,19 @@ impl Pass {
                         && !filter(record.link_type, record.data, record.wire_length)?
                     {
                         self.work.note(&record);
-                        self.work.skip("excluded by the filter");
+                        let excluded = Whole::No("excluded by the filter".into());
+                        self.work.count(&record, None, excluded);
                         continue;
                     }
                     self.work.record(&record);
                 }
-                Ok(None) => self.done = true,
+                Ok(None) => {
+                    self.done = true;
+                    self.work.tracker.close_all();
+                }
                 Err(damage @ Error::Damaged { .. }) => {
-                    self.work.damaged(&damage);
+                    let of_several = matches!(self.capture, CaptureSet::Several(_));
+                    self.work.damaged(&damage, of_several);
                     self.damage.push(damage);
                 }
                 Err(other) => return Err(other),
@@ -167,23 +197,37 @@ impl Pass {
 
     /// The streamed table that was asked for, with its rows since they were last taken.
     pub fn streamed(&mut self) -> Option<&mut Streamed> {
-        self.work.streamed.as_mut()
+        let Work { streamed, tracker, .. } = &mut self.work;
+        if let Some(Streamed::Messages(rows)) = streamed
+            && let Some(made) = &mut tracker.ledger.messages
+        {
+            rows.append(made);
+        }
+        streamed.as_mut()
+    }
+
+    /// The index that was asked for, for its packets so far.
+    pub fn index(&mut self) -> Option<&mut Indexer> {
+        self.work.index.as_mut()
     }
 
     /// The tables. Call it after `step` has said false, or earlier for what there is so far.
     pub fn finish(self) -> (CaptureSet, Summary) {
         let mut work = self.work;
         let flows = work.flows.finish(&mut work.tracker.ledger);
+        let (ledger, associations) = work.tracker.finish();
         let summary = Summary {
             flows: work.with_flows.then_some(flows),
             dropped_fragments: work.decoder.dropped_fragments(),
-            ledger: work.tracker.finish(),
+            associations,
+            ledger,
             frames: work.frames,
             sctp_packets: work.sctp_packets,
             first_ns: work.first_ns,
             last_ns: work.last_ns,
             problems: work.problems,
             damage: self.damage,
+            index: work.index.map(|index| index.finish(self.capture.descriptions())),
         };
         (self.capture, summary)
     }
@@ -206,18 +250,30 @@ impl Work {
         }
     }
 
-    fn count(&mut self, whole: Whole) {
-        match whole {
-            Whole::Yes => self.frames.dissected += 1,
-            Whole::Partly => self.frames.partial += 1,
-            Whole::No(reason) => self.skip(&reason),
+    fn count(&mut self, record: &Record<'_>, protocol: Option<&'static str>, whole: Whole) {
+        let (outcome, reason) = match whole {
+            Whole::Yes => {
+                self.frames.dissected += 1;
+                ("dissected", None)
+            }
+            Whole::Partly => {
+                self.frames.partial += 1;
+                ("partial", None)
+            }
+            Whole::No(reason) => {
+                self.skip(&reason);
+                ("skipped", Some(reason))
+            }
+        };
+        if let Some(Streamed::Frames(rows)) = &mut self.streamed {
+            rows.push(frame_row(record, protocol, outcome, reason.map(Cow::into_owned)));
         }
     }
 
     fn record(&mut self, record: &Record<'_>) {
         self.note(record);
         for comment in &record.comments {
-            self.tracker.ledger.comments.push(CommentRow {
+            self.tracker.ledger.keep_comment(CommentRow {
                 frame: record.frame,
                 time_ns: record.time_ns,
                 interface: record.interface_name.map(str::to_string),
@@ -226,46 +282,61 @@ impl Work {
         }
         let moment = Moment { time_ns: record.time_ns, frame: record.frame };
         // The decoder is taken apart from the rest because the packet may lie in its fragment pool.
-        let Work { decoder, tracker, flows, problems, streamed, .. } = self;
+        let Work { decoder, tracker, flows, problems, streamed, index, .. } = self;
+        let source = Source {
+            turn: self.frames.read,
+            frame: record.frame,
+            offset: record.offset,
+            time_ns: record.time_ns,
+        };
+        if index.is_some() {
+            decoder.at(source);
+        }
         let found =
             decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
-        match found {
+        let (protocol, whole) = match found {
             Found::Sctp(packet) => {
-                let mut reader = Reader { tracker, problems, streamed, moment };
-                let whole = reader.packet(&packet, record);
                 self.sctp_packets += 1;
-                self.count(whole);
+                let reassembled = packet.reassembled;
+                let mut reader = Reader { tracker, problems, streamed, index, moment, source };
+                let whole = reader.packet(&packet, record);
+                if reassembled && let Some(index) = &mut self.index {
+                    index.pieces(self.decoder.sources());
+                }
+                (Some("sctp"), whole)
             }
             Found::Tcp(datagram) => {
-                let whole = tcp(flows, tracker, problems, &sight(&datagram, record));
-                self.count(whole);
+                let mut reader = FlowReader { flows, tracker, problems, streamed };
+                (Some("tcp"), reader.tcp(&sight(&datagram, record)))
             }
             Found::Udp(datagram) => {
-                let whole = udp(flows, tracker, problems, &sight(&datagram, record));
-                self.count(whole);
+                let mut reader = FlowReader { flows, tracker, problems, streamed };
+                (Some("udp"), reader.udp(&sight(&datagram, record)))
             }
             Found::Icmp(datagram) => {
-                let whole = icmp(flows, tracker, problems, &sight(&datagram, record));
-                self.count(whole);
+                let mut reader = FlowReader { flows, tracker, problems, streamed };
+                (Some("icmp"), reader.icmp(&sight(&datagram, record)))
             }
-            Found::Skip(skip) => self.skip(skip.name()),
+            Found::Skip(skip) => (None, Whole::No(skip.name().into())),
             Found::Problem(problem) => {
-                let reason = reason(&problem);
                 report(tracker, problems, &problem, moment);
-                self.skip(&reason);
+                (None, Whole::No(reason(&problem).into()))
             }
-        }
+        };
+        self.count(record, protocol, whole);
     }
 
-    fn damaged(&mut self, damage: &Error) {
-        let Error::Damaged { offset, expected, found, .. } = damage else { return };
+    /// A row of its own for a file that goes wrong; of several files it says which.
+    fn damaged(&mut self, damage: &Error, of_several: bool) {
+        let Error::Damaged { path, offset, expected, found } = damage else { return };
+        let file = if of_several { format!("{path}: ") } else { String::new() };
         self.tracker.ledger.problems.push(ProblemRow {
             frame: 0,
             time_ns: None,
             layer: "file",
             kind: "malformed",
             offset: *offset,
-            what: format!("expected {expected}, found {found}"),
+            what: format!("{file}expected {expected}, found {found}"),
             ..Default::default()
         });
     }
@@ -274,7 +345,8 @@ impl Work {
 enum Whole {
     Yes,
     Partly,
-    No(String),
+    /// Why.
+    No(Cow<'static, str>),
 }
 
 const BEYOND_THE_PATHS: Problem = Problem {
@@ -291,7 +363,9 @@ struct Reader<'w> {
     tracker: &'w mut Tracker,
     problems: &'w mut BTreeMap<String, u64>,
     streamed: &'w mut Option<Streamed>,
+    index: &'w mut Option<Indexer>,
     moment: Moment,
+    source: Source,
 }
 
 impl Reader<'_> {
@@ -301,7 +375,7 @@ impl Reader<'_> {
             Err(problem) => {
                 let problem = problem.at(packet.sctp_offset as usize);
                 report(self.tracker, self.problems, &problem, self.moment);
-                return Whole::No(reason(&problem));
+                return Whole::No(reason(&problem).into());
             }
         };
         let seen = Seen {
@@ -314,6 +388,8 @@ impl Reader<'_> {
         };
         let first = chunks.clone().next().and_then(|first| first.ok());
         let located = self.tracker.packet(&seen, first.as_ref());
+        let standing = Standing::of(&located);
+        let mut transmissions = Vec::new();
         let mut whole = Whole::Yes;
         if matches!(located, Located::Nowhere) {
             self.problem(&BEYOND_THE_PATHS, packet);
@@ -329,8 +405,8 @@ impl Reader<'_> {
                 }
             };
             let mut transmission = None;
-            if let Located::At(association, place) = &located {
-                let outcome = self.tracker.chunk(*association, place, &seen, &chunk);
+            if let Located::At(slot, place) = &located {
+                let outcome = self.tracker.chunk(*slot, place, &seen, &chunk);
                 transmission = outcome.transmission;
                 if let Some(problem) = outcome.problem {
                     self.problem(&problem, packet);
@@ -338,8 +414,14 @@ impl Reader<'_> {
                 }
             }
             if let Some(Streamed::Chunks(rows)) = self.streamed {
-                rows.push(chunk_row(&seen, &located, &chunk, index, transmission));
+                rows.push(chunk_row(&seen, &standing, &chunk, index, transmission));
             }
+            if self.index.is_some() {
+                transmissions.extend(transmission);
+            }
+        }
+        if let Some(index) = self.index {
+            index.packet(self.source, &standing, &transmissions);
         }
         whole
     }

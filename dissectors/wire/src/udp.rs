@@ -13,6 +13,9 @@ pub const HEADER: usize = 8;
 pub struct Datagram<'a> {
     pub source_port: u16,
     pub destination_port: u16,
+    /// As on the wire: header included, 0 in a jumbogram.
+    pub length: u16,
+    pub checksum: u16,
     /// As far as captured.
     pub payload: &'a [u8],
     /// Bytes of payload on the wire.
@@ -27,21 +30,30 @@ pub fn parse(bytes: &[u8], wire_length: u32) -> Result<Datagram<'_>, Problem> {
         let extent = Extent { captured: bytes.len(), wire };
         return Err(extent.short(Layer::Udp, 0, HEADER, "UDP header"));
     };
-    let length = match usize::from(be16::<4, HEADER>(header)) {
-        // A jumbogram (RFC 2675): the IP length is the only one.
-        0 => wire,
-        length if (HEADER..=wire).contains(&length) => length,
-        length => {
-            let what = "UDP length of at least 8, within its IP packet";
-            return Err(malformed(Layer::Udp, 4, length, wire, what));
-        }
-    };
+    let field = be16::<4, HEADER>(header);
+    let length = length(field, wire)?;
     Ok(Datagram {
         source_port: be16::<0, HEADER>(header),
         destination_port: be16::<2, HEADER>(header),
+        length: field,
+        checksum: be16::<6, HEADER>(header),
         payload: bytes.get(HEADER..length.min(bytes.len())).unwrap_or_default(),
         payload_length: clamp(length - HEADER),
     })
+}
+
+/// The length of a datagram, header included, that has `field` for it and `wire` bytes in its IP
+/// packet.
+pub(crate) fn length(field: u16, wire: usize) -> Result<usize, Problem> {
+    match usize::from(field) {
+        // A jumbogram (RFC 2675 section 4): the IP length is the only one.
+        0 if wire > usize::from(u16::MAX) => Ok(wire),
+        length if (HEADER..=wire).contains(&length) => Ok(length),
+        length => {
+            let what = "UDP length of at least 8, within its IP packet";
+            Err(malformed(Layer::Udp, 0, length, wire, what))
+        }
+    }
 }
 
 /// The fixed header of RTP.
@@ -136,6 +148,13 @@ mod tests {
         assert_eq!(kind(&[0; 7], 7), Kind::Malformed);
         assert_eq!(kind(&udp(1, 2, &[0; 9])[..10], 10), Kind::Malformed);
         assert_eq!(kind(&[0, 1, 0, 2, 0, 7, 0, 0], 8), Kind::Malformed);
+    }
+
+    #[test]
+    fn no_length_is_that_of_a_jumbogram() {
+        let parsed = |wire| parse(&[0, 1, 0, 2, 0, 0, 0, 0], wire);
+        assert_eq!(parsed(65_536).unwrap().payload_length, 65_528);
+        assert_eq!(parsed(65_535).unwrap_err().kind, Kind::Malformed);
     }
 
     #[test]

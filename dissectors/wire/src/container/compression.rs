@@ -1,16 +1,16 @@
 //! Compressed captures, told by their first bytes: gzip (RFC 1952, any number of
 //! members), Zstandard, xz and LZ4 in its frame format.
 
+mod gzip;
 mod lz4;
 mod xz;
 mod zstd;
 
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::bufread::MultiGzDecoder;
-
+use self::gzip::Gzip;
 use self::lz4::Lz4;
 use self::xz::Xz;
 use self::zstd::Zstd;
@@ -64,9 +64,7 @@ pub(super) fn open(mut reader: Reader) -> io::Result<(Reader, Compression, Arc<A
     let counted = Counted { reader: whole, count: Arc::clone(&count) };
     let reader: Reader = match compression {
         Compression::None => Box::new(counted),
-        Compression::Gzip => {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(INPUT_BUFFER, counted)))
-        }
+        Compression::Gzip => Box::new(Gzip::new(counted)),
         Compression::Zstd => Box::new(Zstd::new(counted)),
         Compression::Xz => Box::new(Xz::new(counted)),
         Compression::Lz4 => Box::new(Lz4::new(counted)),

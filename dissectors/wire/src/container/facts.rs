@@ -19,6 +19,8 @@ pub struct File {
 pub struct Facts {
     /// In the order of their first records.
     pub files: Vec<File>,
+    /// The time of frame 1.
+    pub first_ns: Option<i64>,
     /// All interfaces declared, those of earlier sections and files first.
     pub interfaces: Vec<Interface>,
     /// Of the sections.
@@ -40,6 +42,7 @@ impl Facts {
         };
         Facts {
             files: vec![file],
+            first_ns: capture.first_ns(),
             interfaces: capture.interfaces().to_vec(),
             comments: capture.comments().to_vec(),
             dropped: capture.dropped(),

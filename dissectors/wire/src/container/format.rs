@@ -1,7 +1,10 @@
 //! Which format a file has, by its first bytes.
 
+use std::slice;
+
 use super::pcap::{Pcap, Variant};
 use super::pcapng::{self, Pcapng};
+use super::seek::Description;
 use super::snoop::{self, Snoop};
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface};
@@ -73,7 +76,9 @@ impl Parser {
             None => format!("\"{}\"", start.escape_ascii()),
         };
         // A stream that broke before its first bytes says so itself.
-        stream.finish()?;
+        if start.len() < SHOWN {
+            stream.finish()?;
+        }
         Err(Fault::new(0, "a pcap, pcapng or snoop header", found))
     }
 
@@ -109,6 +114,15 @@ impl Parser {
         match self {
             Parser::Pcapng(pcapng) => &pcapng.comments,
             Parser::Pcap(_) | Parser::Snoop(_) => &[],
+        }
+    }
+
+    /// What has to be read before any record, so far; see [`Description`].
+    pub fn descriptions(&self) -> &[Description] {
+        match self {
+            Parser::Pcap(pcap) => slice::from_ref(&pcap.header),
+            Parser::Pcapng(pcapng) => pcapng.descriptions.all(),
+            Parser::Snoop(_) => slice::from_ref(&snoop::HEADER),
         }
     }
 

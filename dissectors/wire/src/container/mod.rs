@@ -14,6 +14,7 @@ mod order;
 mod pcap;
 mod pcapng;
 mod prefetch;
+mod seek;
 mod set;
 mod snoop;
 mod stream;
@@ -33,6 +34,7 @@ pub use self::facts::{Facts, File};
 pub use self::format::Format;
 pub use self::order::Order;
 pub use self::pcap::Variant;
+pub use self::seek::{Description, Start};
 pub use self::set::CaptureSet;
 
 use self::format::Parser;
@@ -91,7 +93,7 @@ pub struct Record<'a> {
 }
 
 /// How a capture is to be read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How long a record may be held back to be put in time order, in nanoseconds; 0 keeps file
     /// order. `None` is 2 s from the moment the file has more than one interface, and 0 before.
@@ -99,12 +101,6 @@ pub struct Options {
     /// Whether to read in a thread of its own. `None` is where there is something to decompress:
     /// plain bytes are dissected faster by the processor that copied them into its cache.
     pub prefetch: Option<bool>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { reorder_window_ns: None, prefetch: None }
-    }
 }
 
 /// The next record in the stream, which still has to be taken: `length` bytes
@@ -129,6 +125,8 @@ pub struct Capture {
     options: Options,
     interfaces: Vec<Interface>,
     frames: u64,
+    /// Of the first record in the file.
+    first_ns: Option<i64>,
     window: Window,
     /// Of the record given out last, if the window had held it.
     lent: Option<Place>,
@@ -172,7 +170,12 @@ impl Capture {
         Self::with_block_size(name, reader, options, None)
     }
 
-    fn with_block_size(
+    /// As [`Capture::from_reader`], read in blocks of `block_size` bytes: with small ones, what
+    /// spans blocks can be tested on small files.
+    ///
+    /// # Errors
+    /// As [`Capture::open`].
+    pub fn with_block_size(
         name: &str,
         reader: Box<dyn Read + Send>,
         options: &Options,
@@ -206,6 +209,7 @@ impl Capture {
             options: options.clone(),
             interfaces,
             frames: 0,
+            first_ns: None,
             window: Window::default(),
             lent: None,
             ended: false,
@@ -303,6 +307,9 @@ impl Capture {
         match found {
             Ok(Some(found)) => {
                 self.frames += 1;
+                if self.frames == 1 {
+                    self.first_ns = Some(found.time_ns);
+                }
                 if let Some(interface) = self.interfaces.get_mut(found.interface as usize) {
                     interface.packets += 1;
                 }

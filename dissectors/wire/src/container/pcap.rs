@@ -1,6 +1,7 @@
 //! The pcap format: draft-ietf-opsawg-pcap, sections 4 (file header) and 5 (packet
 //! record); its variants as libpcap (`sf-pcap.c`) and Wireshark read them.
 
+use super::seek::Description;
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface, MAX_CAPTURED};
 
@@ -41,6 +42,7 @@ pub(super) struct Pcap {
     pub variant: Variant,
     pub nanosecond: bool,
     pub version: (u16, u16),
+    pub header: Description,
     fraction_ns: i64,
     record_header: usize,
     lengths: Lengths,
@@ -99,6 +101,8 @@ impl Pcap {
             variant,
             nanosecond,
             version: (major, minor),
+            // 24 or 28.
+            header: Description { section: 0, offset: 0, length: length as u32 },
             fraction_ns: if nanosecond { 1 } else { 1000 },
             record_header: RECORD_HEADER + if variant == Variant::Modified { 8 } else { 0 },
             lengths,

@@ -11,6 +11,7 @@ use pcap_parser::pcapng::{
 use pcap_parser::traits::PcapNGPacketBlock;
 
 use super::clock::{Clock, DEFAULT_RESOLUTION};
+use super::seek::Descriptions;
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface, MAX_CAPTURED};
 
@@ -42,6 +43,7 @@ pub(super) struct Pcapng {
     first: usize,
     devices: Vec<Device>,
     pub comments: Vec<String>,
+    pub descriptions: Descriptions,
 }
 
 /// What reading the packets of an interface takes, beside what [`Interface`] shows.
@@ -61,6 +63,7 @@ impl Pcapng {
             first: 0,
             devices: Vec::new(),
             comments: Vec::new(),
+            descriptions: Descriptions::default(),
         };
         if let Some((_, length)) = pcapng.block(stream)? {
             let offset = stream.offset();
@@ -234,8 +237,12 @@ impl Pcapng {
     ) -> Result<(), Fault> {
         let options = |start: usize| bytes.get(start..bytes.len() - 4).unwrap_or_default();
         match self.parse(offset, bytes)? {
-            Block::SectionHeader(block) => self.section(offset, &block, options(24)),
+            Block::SectionHeader(block) => {
+                self.descriptions.section(offset, bytes.len());
+                self.section(offset, &block, options(24))
+            }
             Block::InterfaceDescription(block) => {
+                self.descriptions.interface(offset, bytes.len());
                 self.device(offset, &block, options(16), interfaces)
             }
             Block::InterfaceStatistics(block) => self.statistics(offset, &block, options(20)),

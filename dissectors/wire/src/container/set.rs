@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::order::Held;
-use super::{Capture, Facts, Interface, Options, Record};
+use super::{Capture, Description, Facts, Interface, Options, Record};
 use crate::error::{Error, Result};
 
 /// Where the numbers of a file's frames go on when those of an earlier file are
@@ -35,6 +35,8 @@ pub struct Several {
     facts: Facts,
     /// The highest number given to a frame, or reserved.
     last_frame: u64,
+    /// Of the first file's first record.
+    first_ns: Option<i64>,
     /// Of files that have been read.
     bytes_read: u64,
     length: u64,
@@ -91,6 +93,41 @@ impl CaptureSet {
         }
     }
 
+    /// The time of frame 1, as soon as a record has been given out.
+    pub fn first_ns(&self) -> Option<i64> {
+        match self {
+            CaptureSet::One(capture) => capture.first_ns(),
+            CaptureSet::Several(several) => several.first_ns,
+        }
+    }
+
+    /// What has to be read before the records, so far; of several files nothing.
+    pub fn descriptions(&self) -> &[Description] {
+        match self {
+            CaptureSet::One(capture) => capture.descriptions(),
+            CaptureSet::Several(_) => &[],
+        }
+    }
+
+    /// Whether places in the file can be gone to later.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when they cannot: several files, compressed ones, and pipes.
+    pub fn may_be_indexed(&self) -> Result<()> {
+        let refuse = |name: &str, found: &str| {
+            let needed = "an offset index takes one plain file";
+            Err(Error::Usage(format!("{name}: {needed}, and this is {found}")))
+        };
+        match self {
+            CaptureSet::Several(_) => refuse("merged captures", "several"),
+            CaptureSet::One(capture) => match capture.compression().name() {
+                Some(how) => refuse(&capture.name, &format!("compressed with {how}")),
+                None if capture.file_length().is_none() => refuse(&capture.name, "a stream"),
+                None => Ok(()),
+            },
+        }
+    }
+
     /// Bytes read of the files on disk so far, somewhat ahead of the records given out.
     pub fn bytes_read(&self) -> u64 {
         match self {
@@ -143,6 +180,7 @@ impl Several {
             damage: Vec::new(),
             facts: Facts::default(),
             last_frame: 0,
+            first_ns: None,
             bytes_read: 0,
             length,
         })
@@ -204,6 +242,7 @@ impl Several {
         let Some(one) = self.reading.get_mut(index) else { return Ok(()) };
         let pulled = one.capture.pull();
         self.last_frame = self.last_frame.max(one.frames_before + one.capture.frames);
+        self.first_ns = self.first_ns.or(one.capture.first_ns);
         match pulled {
             Ok(Some(held)) => {
                 one.head = held;
@@ -225,6 +264,7 @@ impl Several {
             facts.add(one.facts());
         }
         facts.files.sort_by_key(|file| file.first_frame);
+        facts.first_ns = self.first_ns;
         facts
     }
 }

@@ -1,11 +1,14 @@
 //! The snoop format (RFC 1761) with Ethernet datalinks. All its integers are big-endian.
 
+use super::seek::Description;
 use super::stream::{ByteOrder, Fault, Stream};
 use super::{Found, Interface, MAX_CAPTURED};
 
 pub(super) const MAGIC: [u8; 8] = *b"snoop\0\0\0";
 
 const FILE_HEADER: usize = 16;
+pub(super) const HEADER: Description =
+    Description { section: 0, offset: 0, length: FILE_HEADER as u32 };
 const RECORD_HEADER: usize = 24;
 
 /// Far more than writers pad a record with.

@@ -1,6 +1,7 @@
 //! Whole files, read through [`Capture`].
 
 mod build;
+mod compressed;
 mod damage;
 mod set;
 mod time;

@@ -1,7 +1,7 @@
 //! The tables of SCTP associations: who took part, over which paths, and what steered them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -13,7 +13,7 @@ use crate::address::Address;
 tables! {
     /// One SCTP association (RFC 9260). A restart begins a new row.
     associations: AssociationRow {
-        /// Number of the association, from 0 in order of first sight.
+        /// Number of the association, from 0 in order of first sight; associations that are not listed have numbers too.
         association: u32,
         /// SCTP port of end a.
         a_port: u16,
@@ -39,7 +39,7 @@ tables! {
         established_ns: Option<i64>,
         /// First COOKIE ACK.
         established_frame: Option<u64>,
-        /// How it ended: shutdown, abort, restart, no-answer (INIT never answered), or open (the capture ended first).
+        /// How it ended: shutdown, abort, restart, no-answer (INIT never answered), idle (forgotten to make room for others, being idle longest), or open (the capture ended first).
         end: &'static str,
         /// The association that this one restarted (RFC 9260 section 5.2.4), if any.
         restart_of: Option<u32>,
@@ -63,6 +63,10 @@ tables! {
         a_extensions: String,
         /// Parameters and chunk types beyond the base protocol that b announced, comma list.
         b_extensions: String,
+        /// Error detection method under which a takes packets without a checksum (RFC 9653; 1 is SCTP over DTLS); absent when a announced none.
+        a_zero_checksum_method: Option<u32>,
+        /// Error detection method under which b takes packets without a checksum.
+        b_zero_checksum_method: Option<u32>,
         /// UDP port that a used, when encapsulated (RFC 6951).
         a_udp_port: Option<u16>,
         /// UDP port that b used, when encapsulated (RFC 6951).
@@ -77,6 +81,10 @@ tables! {
         damaged_packets: u64,
         /// Packets whose checksum field is zero (offload, or RFC 9653).
         zero_checksums: u64,
+        /// Of zero_checksums, packets of a that RFC 9653 does not allow: b had not announced a method before, or INIT or COOKIE ECHO is in the packet.
+        a_uncovered_zero_checksums: u64,
+        /// Of zero_checksums, packets of b that RFC 9653 does not allow.
+        b_uncovered_zero_checksums: u64,
         /// Packets with the Adler-32 of RFC 2960.
         adler32_checksums: u64,
         /// Packets cut by the capture's snap length.
@@ -177,5 +185,33 @@ tables! {
         codes: String,
         /// What it says, in words.
         detail: String,
+    }
+
+    /// What one end announced of AUTH (RFC 4895) and how it kept to what its peer announced. No row for an end that did neither announce nor send AUTH.
+    authentication: AuthenticationRow {
+        /// Association number.
+        association: u32,
+        /// The end.
+        sender: &'static str,
+        /// Bytes of its Random parameter, which should be 32; absent when it sent none.
+        random_bytes: Option<u16>,
+        /// HMAC Identifiers that it accepts, the preferred one first, by name, comma list.
+        hmacs: String,
+        /// Chunk types that it wants to receive authenticated only, comma list.
+        chunks: String,
+        /// AUTH chunks that it sent.
+        auth_chunks: u64,
+        /// First AUTH chunk that it sent.
+        first_auth_frame: Option<u64>,
+        /// HMAC Identifiers that it used, by name, comma list.
+        used_hmacs: String,
+        /// Shared Key Identifiers that it used, comma list; at most 64.
+        used_keys: String,
+        /// Chunks that it sent without AUTH before them in the packet though its peer wants their type authenticated: the peer discards them (RFC 4895 section 6.3).
+        unauthenticated_chunks: u64,
+        /// Types of these chunks, comma list.
+        unauthenticated_types: String,
+        /// First of these chunks.
+        first_unauthenticated_frame: Option<u64>,
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of the capture itself.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -10,7 +10,7 @@ use super::column::{Cell, tables};
 use super::{describe, sentence};
 
 tables! {
-    /// A comment that the capture carries on a packet (pcapng opt_comment).
+    /// A comment that the capture carries on a packet (pcapng opt_comment); the first 64 MiB.
     comments: CommentRow {
         /// Frame of the packet.
         frame: u64,

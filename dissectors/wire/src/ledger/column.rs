@@ -54,6 +54,16 @@ impl Cell for bool {
     }
 }
 
+impl Cell for Option<bool> {
+    const NULLABLE: bool = true;
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+    fn column<R>(rows: &[R], cell: impl Fn(&R) -> &Self) -> ArrayRef {
+        Arc::new(rows.iter().map(|r| *cell(r)).collect::<BooleanArray>())
+    }
+}
+
 macro_rules! text_cell {
     ($type:ty) => {
         impl Cell for $type {
@@ -106,6 +116,12 @@ macro_rules! tables {
                 pub const TABLE: &'static str = stringify!($table);
 
                 pub fn schema() -> SchemaRef {
+                    // Made once: each column's takes several allocations.
+                    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new($row::new_schema);
+                    Arc::clone(&SCHEMA)
+                }
+
+                fn new_schema() -> SchemaRef {
                     let fields: Vec<Field> = vec![$(
                         describe(
                             Field::new(

@@ -1,7 +1,7 @@
 //! The tables of how an association's DATA fared: on which path, sent again when and why, held up for how long.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};

@@ -1,7 +1,7 @@
 //! The tables of TCP and UDP flows, MPTCP subflows, and ICMP errors.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -37,6 +37,10 @@ tables! {
         end_frame: u64,
         /// Whether SYN, SYN ACK and the ACK of it are all in the capture.
         seen_handshake: bool,
+        /// The ACK of SYN ACK, after however many SYNs.
+        established_ns: Option<i64>,
+        /// The ACK of SYN ACK.
+        established_frame: Option<u64>,
         /// SYN to SYN ACK; absent where one of them was sent again.
         syn_rtt_ns: Option<u64>,
         /// SYN ACK to the ACK of it; absent likewise.
@@ -47,6 +51,10 @@ tables! {
         end: &'static str,
         /// Who sent the RST or the first FIN: a or b.
         ended_by: Option<&'static str>,
+        /// The RST or the first FIN.
+        closed_ns: Option<i64>,
+        /// The RST or the first FIN.
+        closed_frame: Option<u64>,
         /// The reason that an RST gave (MP_TCPRST of RFC 8684).
         reset_reason: Option<&'static str>,
         /// The flow whose addresses and ports this one uses anew, if any.
@@ -63,6 +71,8 @@ tables! {
         mptcp_version: Option<u8>,
         /// How the subflow came to its connection: capable (it opened it) or join.
         subflow: Option<&'static str>,
+        /// Which end of the connection this subflow's end a is: a, which opened the connection, or b.
+        connection_end: Option<&'static str>,
         /// Whether MP_JOIN or MP_PRIO made the subflow a backup.
         backup: bool,
     }
@@ -73,6 +83,10 @@ tables! {
         flow: u32,
         /// Sender: a or b.
         sender: &'static str,
+        /// First packet.
+        start_ns: i64,
+        /// Last packet.
+        end_ns: i64,
         /// Packets, duplicated frames left out.
         packets: u64,
         /// Bytes on the wire of those packets, link headers included.
@@ -85,7 +99,9 @@ tables! {
         acked_bytes: u64,
         /// Payload that the peer acknowledged though the capture does not have it.
         unseen_bytes: u64,
-        /// TCP segments that repeat sequence numbers, SYN and FIN included.
+        /// TCP segments that take sequence numbers: with payload, SYN or FIN.
+        segments: u64,
+        /// Of segments: those that repeat sequence numbers, SYN and FIN included.
         retransmitted_packets: u64,
         /// Payload in them that was sent before.
         retransmitted_bytes: u64,
@@ -123,6 +139,8 @@ tables! {
         window_max_bytes: Option<u32>,
         /// Times that this end closed its receive window.
         zero_windows: u64,
+        /// The first packet that closed it.
+        zero_window_frame: Option<u64>,
         /// How long it was closed, together.
         zero_window_ns: u64,
         /// Most sequence numbers outstanding.
@@ -269,7 +287,7 @@ tables! {
         quoted_source_port: Option<u16>,
         /// Destination port of the quoted packet.
         quoted_destination_port: Option<u16>,
-        /// Verification tag of a quoted SCTP packet.
+        /// Verification tag of a quoted SCTP packet; of one inside UDP (RFC 6951) when its association is known.
         quoted_tag: Option<u32>,
         /// Flow of the quoted packet.
         flow: Option<u32>,

@@ -6,26 +6,40 @@
 //! `sender` is the end that sent the thing in question: `a` is the end that
 //! sent INIT or was seen first, `b` the other. `frame` counts from 1 in the
 //! order of the file. Times are nanoseconds of the capture's own clock since
-//! 1970. A path's number counts within its association.
+//! 1970. A path's number counts within its association. The tables of associations
+//! are in the order of associations; one association's rows are in the order they
+//! were made in, which is that of time.
 
 mod association;
 mod capture;
 mod column;
 mod delivery;
 mod flow;
+mod index;
 mod measurement;
+mod message;
+mod packet;
+mod room;
 mod streamed;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::Field;
+use arrow_schema::{Field, SchemaRef};
 
-pub use association::{AddressRow, AsconfRow, AssociationRow, ControlRow, PathRow};
+pub use association::{
+    AddressRow, AsconfRow, AssociationRow, AuthenticationRow, ControlRow, PathRow,
+};
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
+pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use message::{MessageRow, StreamRow};
+pub use packet::{DatagramRow, FrameRow, SegmentRow};
+pub(crate) use room::push;
+pub use room::{Bounded, ROOM_BYTES, Room};
 pub use streamed::{ChunkRow, Streamed};
 
 /// All tables of one pass that are kept; [`Streamed`] has the others.
@@ -41,6 +55,8 @@ pub struct Ledger {
     pub heartbeats: Vec<HeartbeatRow>,
     pub asconf: Vec<AsconfRow>,
     pub control: Vec<ControlRow>,
+    pub authentication: Vec<AuthenticationRow>,
+    pub streams: Vec<StreamRow>,
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub silences: Vec<SilenceRow>,
@@ -51,34 +67,62 @@ pub struct Ledger {
     pub icmp: Vec<IcmpRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
+    /// Rows of the streamed table of messages, until they are taken; None when nobody asked.
+    pub messages: Option<Vec<MessageRow>>,
+    /// Shared by the ledgers of a pass.
+    room: Arc<Room>,
+    row_bytes: usize,
+    state_bytes: usize,
+    comment_bytes: usize,
+    unlisted_comments: u64,
 }
 
 impl Ledger {
-    /// Every table that is kept, by name.
-    pub fn batches(&self) -> Vec<(&'static str, RecordBatch)> {
+    /// Every table that is kept, by name. Its rows go as its columns come, so that memory does not
+    /// hold all of both.
+    pub fn take_batches(&mut self) -> Vec<(&'static str, RecordBatch)> {
         vec![
-            (AssociationRow::TABLE, AssociationRow::batch(&self.associations)),
-            (AddressRow::TABLE, AddressRow::batch(&self.addresses)),
-            (PathRow::TABLE, PathRow::batch(&self.paths)),
-            (RunRow::TABLE, RunRow::batch(&self.runs)),
-            (RetransmissionRow::TABLE, RetransmissionRow::batch(&self.retransmissions)),
-            (TimeoutRow::TABLE, TimeoutRow::batch(&self.timeouts)),
-            (StallRow::TABLE, StallRow::batch(&self.stalls)),
-            (HeartbeatRow::TABLE, HeartbeatRow::batch(&self.heartbeats)),
-            (AsconfRow::TABLE, AsconfRow::batch(&self.asconf)),
-            (ControlRow::TABLE, ControlRow::batch(&self.control)),
-            (IntervalRow::TABLE, IntervalRow::batch(&self.intervals)),
-            (RttRow::TABLE, RttRow::batch(&self.rtt)),
-            (SilenceRow::TABLE, SilenceRow::batch(&self.silences)),
-            (FlowRow::TABLE, FlowRow::batch(&self.flows)),
-            (FlowDirectionRow::TABLE, FlowDirectionRow::batch(&self.flow_directions)),
-            (FlowIntervalRow::TABLE, FlowIntervalRow::batch(&self.flow_intervals)),
-            (TcpRetransmissionRow::TABLE, TcpRetransmissionRow::batch(&self.tcp_retransmissions)),
-            (IcmpRow::TABLE, IcmpRow::batch(&self.icmp)),
-            (CommentRow::TABLE, CommentRow::batch(&self.comments)),
-            (ProblemRow::TABLE, ProblemRow::batch(&self.problems)),
+            (AssociationRow::TABLE, taken(&mut self.associations, AssociationRow::batch)),
+            (AddressRow::TABLE, taken(&mut self.addresses, AddressRow::batch)),
+            (PathRow::TABLE, taken(&mut self.paths, PathRow::batch)),
+            (RunRow::TABLE, taken(&mut self.runs, RunRow::batch)),
+            (RetransmissionRow::TABLE, taken(&mut self.retransmissions, RetransmissionRow::batch)),
+            (TimeoutRow::TABLE, taken(&mut self.timeouts, TimeoutRow::batch)),
+            (StallRow::TABLE, taken(&mut self.stalls, StallRow::batch)),
+            (HeartbeatRow::TABLE, taken(&mut self.heartbeats, HeartbeatRow::batch)),
+            (AsconfRow::TABLE, taken(&mut self.asconf, AsconfRow::batch)),
+            (ControlRow::TABLE, taken(&mut self.control, ControlRow::batch)),
+            (AuthenticationRow::TABLE, taken(&mut self.authentication, AuthenticationRow::batch)),
+            (StreamRow::TABLE, taken(&mut self.streams, StreamRow::batch)),
+            (IntervalRow::TABLE, taken(&mut self.intervals, IntervalRow::batch)),
+            (RttRow::TABLE, taken(&mut self.rtt, RttRow::batch)),
+            (SilenceRow::TABLE, taken(&mut self.silences, SilenceRow::batch)),
+            (FlowRow::TABLE, taken(&mut self.flows, FlowRow::batch)),
+            (FlowDirectionRow::TABLE, taken(&mut self.flow_directions, FlowDirectionRow::batch)),
+            (FlowIntervalRow::TABLE, taken(&mut self.flow_intervals, FlowIntervalRow::batch)),
+            (
+                TcpRetransmissionRow::TABLE,
+                taken(&mut self.tcp_retransmissions, TcpRetransmissionRow::batch),
+            ),
+            (IcmpRow::TABLE, taken(&mut self.icmp, IcmpRow::batch)),
+            (CommentRow::TABLE, taken(&mut self.comments, CommentRow::batch)),
+            (ProblemRow::TABLE, taken(&mut self.problems, ProblemRow::batch)),
         ]
     }
+}
+
+fn taken<R>(rows: &mut Vec<R>, batch: impl Fn(&[R]) -> RecordBatch) -> RecordBatch {
+    batch(&std::mem::take(rows))
+}
+
+/// The tables of the offset index, by name.
+pub fn index_schemas() -> Vec<(&'static str, SchemaRef)> {
+    vec![
+        (IndexPacketRow::TABLE, IndexPacketRow::schema()),
+        (IndexBlockRow::TABLE, IndexBlockRow::schema()),
+        (IndexAssociationBlockRow::TABLE, IndexAssociationBlockRow::schema()),
+        (IndexDescriptionRow::TABLE, IndexDescriptionRow::schema()),
+    ]
 }
 
 fn sentence(lines: &[&str]) -> String {
@@ -111,8 +155,8 @@ mod tests {
 
     #[test]
     fn every_table_is_listed_once_and_named() {
-        let ledger = Ledger::default();
-        let mut names: Vec<_> = ledger.batches().into_iter().map(|(name, _)| name).collect();
+        let mut ledger = Ledger::default();
+        let mut names: Vec<_> = ledger.take_batches().into_iter().map(|(name, _)| name).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

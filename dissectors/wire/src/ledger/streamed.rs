@@ -1,12 +1,14 @@
 //! The tables with a row for every thing of a kind in the capture: streamed, not kept.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::column::{Cell, tables};
+use super::message::MessageRow;
+use super::packet::{DatagramRow, FrameRow, SegmentRow};
 use super::{describe, sentence};
 use crate::address::Address;
 
@@ -31,7 +33,7 @@ tables! {
         verification_tag: u32,
         /// Verdict on the checksum: valid, zero, adler32, bad, or unchecked (packet cut by the capture).
         checksum: &'static str,
-        /// Association number.
+        /// Association number; of one that is not listed no other table has rows.
         association: Option<u32>,
         /// Sender: a or b.
         sender: Option<&'static str>,
@@ -98,12 +100,22 @@ tables! {
 #[derive(Debug)]
 pub enum Streamed {
     Chunks(Vec<ChunkRow>),
+    Messages(Vec<MessageRow>),
+    Segments(Vec<SegmentRow>),
+    Datagrams(Vec<DatagramRow>),
+    Frames(Vec<FrameRow>),
 }
 
 impl Streamed {
     /// Every streamed table, empty.
     pub fn all() -> Vec<Streamed> {
-        vec![Streamed::Chunks(Vec::new())]
+        vec![
+            Streamed::Chunks(Vec::new()),
+            Streamed::Messages(Vec::new()),
+            Streamed::Segments(Vec::new()),
+            Streamed::Datagrams(Vec::new()),
+            Streamed::Frames(Vec::new()),
+        ]
     }
 
     pub fn of(table: &str) -> Option<Streamed> {
@@ -113,25 +125,35 @@ impl Streamed {
     pub fn table(&self) -> &'static str {
         match self {
             Streamed::Chunks(_) => ChunkRow::TABLE,
+            Streamed::Messages(_) => MessageRow::TABLE,
+            Streamed::Segments(_) => SegmentRow::TABLE,
+            Streamed::Datagrams(_) => DatagramRow::TABLE,
+            Streamed::Frames(_) => FrameRow::TABLE,
         }
     }
 
-    /// Whether the rows are those of TCP, UDP or ICMP, for which flows need to be followed.
+    /// Whether flows need to be followed for the rows: those of TCP and UDP, and of every frame.
     pub fn is_of_flows(&self) -> bool {
-        match self {
-            Streamed::Chunks(_) => false,
-        }
+        !matches!(self, Streamed::Chunks(_) | Streamed::Messages(_))
     }
 
     pub fn schema(&self) -> SchemaRef {
         match self {
             Streamed::Chunks(_) => ChunkRow::schema(),
+            Streamed::Messages(_) => MessageRow::schema(),
+            Streamed::Segments(_) => SegmentRow::schema(),
+            Streamed::Datagrams(_) => DatagramRow::schema(),
+            Streamed::Frames(_) => FrameRow::schema(),
         }
     }
 
     pub fn len(&self) -> usize {
         match self {
             Streamed::Chunks(rows) => rows.len(),
+            Streamed::Messages(rows) => rows.len(),
+            Streamed::Segments(rows) => rows.len(),
+            Streamed::Datagrams(rows) => rows.len(),
+            Streamed::Frames(rows) => rows.len(),
         }
     }
 
@@ -142,6 +164,10 @@ impl Streamed {
     pub fn take(&mut self) -> RecordBatch {
         match self {
             Streamed::Chunks(rows) => ChunkRow::batch(&std::mem::take(rows)),
+            Streamed::Messages(rows) => MessageRow::batch(&std::mem::take(rows)),
+            Streamed::Segments(rows) => SegmentRow::batch(&std::mem::take(rows)),
+            Streamed::Datagrams(rows) => DatagramRow::batch(&std::mem::take(rows)),
+            Streamed::Frames(rows) => FrameRow::batch(&std::mem::take(rows)),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use etherparse::IpNumber;
 
+use super::Source;
 use super::bytes::malformed;
 use super::ip::{Fragment, Upper};
 use crate::address::Address;
@@ -37,6 +38,8 @@ pub(super) struct Key {
 struct Piece {
     start: usize,
     bytes: Vec<u8>,
+    /// The records it came in: several where it was itself put together.
+    sources: Vec<Source>,
 }
 
 impl Piece {
@@ -80,12 +83,14 @@ impl Pool {
     }
 
     /// Adds one fragment; the whole payload and its protocol when it was the last missing one.
+    /// `sources` are the records it came in, and then those that the whole came in.
     pub fn add(
         &mut self,
         key: Key,
         fragment: Fragment,
         upper: Upper<'_>,
         time_ns: i64,
+        sources: &mut Vec<Source>,
     ) -> Result<Option<(IpNumber, Vec<u8>)>, Problem> {
         check(fragment, upper)?;
         let expired = |datagram: &Datagram| time_ns.saturating_sub(datagram.first_ns) > LIFETIME_NS;
@@ -101,7 +106,7 @@ impl Pool {
             total: None,
             protocol: upper.protocol,
         });
-        match datagram.place(fragment, upper.bytes) {
+        match datagram.place(fragment, upper.bytes, sources) {
             Ok(Placed::Duplicate) => return Ok(None),
             Ok(Placed::New { cost }) => self.cost += cost,
             Err(what) => {
@@ -113,7 +118,7 @@ impl Pool {
             datagram.protocol = upper.protocol;
         }
         if datagram.total == Some(datagram.held) {
-            return Ok(self.take(key).map(|datagram| (datagram.protocol, datagram.join())));
+            return Ok(self.take(key).map(|datagram| (datagram.protocol, datagram.join(sources))));
         }
         while self.datagrams.len() > MOST_DATAGRAMS || self.cost > MOST_BYTES {
             let oldest = self.datagrams.iter().min_by_key(|(_, datagram)| datagram.arrival);
@@ -142,7 +147,12 @@ enum Placed {
 }
 
 impl Datagram {
-    fn place(&mut self, fragment: Fragment, bytes: &[u8]) -> Result<Placed, &'static str> {
+    fn place(
+        &mut self,
+        fragment: Fragment,
+        bytes: &[u8],
+        sources: &mut Vec<Source>,
+    ) -> Result<Placed, &'static str> {
         let (start, end) = (fragment.offset, fragment.offset + bytes.len());
         let index = self.pieces.partition_point(|piece| piece.start < start);
         if let Some(same) = self.pieces.get(index)
@@ -164,17 +174,18 @@ impl Datagram {
             None if !fragment.more => self.total = Some(end),
             _ => {}
         }
-        let piece = Piece { start, bytes: bytes.to_vec() };
+        let piece = Piece { start, bytes: bytes.to_vec(), sources: std::mem::take(sources) };
         let cost = piece.cost();
         self.held += bytes.len();
         self.pieces.insert(index, piece);
         Ok(Placed::New { cost })
     }
 
-    fn join(self) -> Vec<u8> {
+    fn join(self, sources: &mut Vec<Source>) -> Vec<u8> {
         let mut whole = Vec::with_capacity(self.held);
         for piece in self.pieces {
             whole.extend_from_slice(&piece.bytes);
+            sources.extend(piece.sources);
         }
         whole
     }
@@ -221,7 +232,8 @@ mod tests {
         time_ns: i64,
     ) -> Added {
         let upper = Upper { protocol: ip_number::SCTP, bytes, offset: 34, length: bytes.len() };
-        let added = pool.add(key(id), Fragment { id, offset, more }, upper, time_ns);
+        let added =
+            pool.add(key(id), Fragment { id, offset, more }, upper, time_ns, &mut Vec::new());
         added.map(|whole| whole.map(|(_, bytes)| bytes))
     }
 
@@ -264,7 +276,8 @@ mod tests {
         assert!(add(&mut pool, 1, 8, false, &[], 0).is_err());
         assert!(add(&mut pool, 1, 65_528, false, &[1; 8], 0).is_err());
         let upper = Upper { protocol: ip_number::SCTP, bytes: &[1; 8], offset: 34, length: 16 };
-        let cut = pool.add(key(1), Fragment { id: 1, offset: 0, more: true }, upper, 0);
+        let cut =
+            pool.add(key(1), Fragment { id: 1, offset: 0, more: true }, upper, 0, &mut Vec::new());
         assert_eq!(cut.unwrap_err().kind, Kind::Truncated);
         assert!(pool.datagrams.is_empty());
     }

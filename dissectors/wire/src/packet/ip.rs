@@ -89,7 +89,8 @@ fn read_v4(bytes: &[u8], at: usize, extent: Extent) -> Result<Ip<'_>, Problem> {
             extent.short(Layer::Ip, at, error.required_len, "IPv4 header")
         }
         ipv4::HeaderSliceError::Content(_) => {
-            malformed(Layer::Ip, at, 20, extent.captured, "IPv4 header length of at least 20")
+            let claimed = bytes.first().map_or(0, |first| 4 * usize::from(first & 15));
+            malformed(Layer::Ip, at, 20, claimed, "IPv4 header length of at least 20")
         }
     })?;
     let total = usize::from(fields.total_len());

@@ -9,12 +9,15 @@ pub(crate) mod bytes;
 mod fragment;
 mod ip;
 mod link;
+pub mod trace;
 mod tunnel;
 mod udp;
 mod walk;
 
 use self::bytes::Span;
 use self::fragment::Pool;
+use self::trace::{Passed, Step};
+pub(crate) use self::tunnel::{GENEVE_PORT, GTP_PORT, VXLAN_PORT};
 use self::walk::Walk;
 use crate::address::Address;
 use crate::problem::Problem;
@@ -140,6 +143,19 @@ pub struct Decoder {
     /// Datagrams put together from the last record's fragments, the outermost
     /// first, lent to the caller until the next record.
     reassembled: [Vec<u8>; walk::MOST_DATAGRAMS],
+    here: Source,
+    sources: Vec<Source>,
+}
+
+/// Which record of the capture something came in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// Counts the records as they are decoded, which may not be the order of the file.
+    pub turn: u64,
+    pub frame: u64,
+    /// In the file.
+    pub offset: u64,
+    pub time_ns: i64,
 }
 
 /// What a header leads to, on the way to IP.
@@ -147,6 +163,14 @@ enum Inner<'a> {
     Ip(Span<'a>),
     /// A whole frame inside another packet.
     Ethernet(Span<'a>),
+}
+
+impl Inner<'_> {
+    fn offset(&self) -> usize {
+        match self {
+            Inner::Ip(span) | Inner::Ethernet(span) => span.offset,
+        }
+    }
 }
 
 /// What ends the way up before a transport protocol is reached.
@@ -172,13 +196,30 @@ impl From<Stop> for Found<'_> {
 
 impl Decoder {
     pub fn new(options: DecoderOptions) -> Self {
-        Decoder { options, pool: Pool::default(), reassembled: Default::default() }
+        Decoder {
+            options,
+            pool: Pool::default(),
+            reassembled: Default::default(),
+            here: Source::default(),
+            sources: Vec::new(),
+        }
     }
 
     /// Fragments that were kept for reassembly and then given up: the rest did not
     /// come within 60 s, the pool (1024 datagrams, 8 MiB) was full, or it overlapped.
     pub fn dropped_fragments(&self) -> u64 {
         self.pool.dropped()
+    }
+
+    /// Says which record is decoded next. Only [`Decoder::sources`] needs to know.
+    pub fn at(&mut self, record: Source) {
+        self.here = record;
+    }
+
+    /// The records that the packet found last was put together from, in no order; meaningless
+    /// when it was not reassembled.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
     }
 
     /// Decodes one record. `link_type` is a LINKTYPE value, `time_ns` the capture
@@ -194,12 +235,29 @@ impl Decoder {
         record: &'a [u8],
         wire_length: u32,
     ) -> Found<'a> {
+        self.follow::<false>(link_type, time_ns, record, wire_length, None)
+    }
+
+    /// Compiled twice, so that a trace costs those nothing who want none.
+    #[inline(always)]
+    fn follow<'a, const TRACED: bool>(
+        &'a mut self,
+        link_type: u16,
+        time_ns: i64,
+        record: &'a [u8],
+        wire_length: u32,
+        steps: Option<&mut Vec<Step>>,
+    ) -> Found<'a> {
         // A record longer than it was on the wire is the wire length's mistake.
         let length = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
-        let Decoder { options, pool, reassembled } = self;
-        let mut walk = Walk::new(options, pool, time_ns);
-        match link::network(link_type, Span { bytes: record, offset: 0, length }) {
-            Ok(inner) => walk.inner(inner, reassembled),
+        let Decoder { options, pool, reassembled, here, sources } = self;
+        let mut walk = Walk::<TRACED>::new(options, pool, time_ns, *here, sources, steps);
+        let record = Span { bytes: record, offset: 0, length };
+        match link::network(link_type, record) {
+            Ok(inner) => {
+                walk.note(|| Step::between(Passed::Link(link_type), record, inner.offset()));
+                walk.inner(inner, reassembled)
+            }
             Err(stop) => stop.into(),
         }
     }

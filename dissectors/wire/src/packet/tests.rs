@@ -66,6 +66,16 @@ fn sctp_in_udp_over_ipv6() {
 }
 
 #[test]
+fn a_datagram_to_a_tunnels_port_may_be_none_of_the_tunnels() {
+    let echo_request = [0x32, 1, 0, 4, 0, 0, 0, 0, 0, 9, 0, 0];
+    let record = ipv4(UDP, &udp(2152, 2152, &echo_request));
+    let mut decoder = with_flows();
+    let Found::Udp(found) = decode(&mut decoder, RAW, &record) else { panic!() };
+    assert_eq!(found.length, 20);
+    assert_eq!(decode(&mut self::decoder(), RAW, &record), Found::Skip(Skip::NotSctp));
+}
+
+#[test]
 fn what_is_not_sctp_is_skipped_by_reason() {
     let mut decoder = decoder();
     let mut skip = |link_type, record: &[u8]| match decode(&mut decoder, link_type, record) {

@@ -1,10 +1,9 @@
 //! UDP (RFC 768): its ports, and what it carries.
 
-use super::bytes::{Span, be16, malformed};
+use super::bytes::{Span, be16};
 use super::ip::Upper;
 use crate::problem::{Layer, Problem};
-
-const HEADER: usize = 8;
+use crate::udp::{HEADER, length};
 
 fn header<'a>(upper: &Upper<'a>) -> Result<&'a [u8; HEADER], Problem> {
     upper.span().header(Layer::Udp, "UDP header")
@@ -18,15 +17,8 @@ pub(super) fn ports(upper: &Upper<'_>) -> Result<(u16, u16), Problem> {
 
 /// What the datagram carries, by its own length.
 pub(super) fn payload<'a>(upper: &Upper<'a>) -> Result<Span<'a>, Problem> {
-    let length = match usize::from(be16::<4, HEADER>(header(upper)?)) {
-        // A jumbogram (RFC 2675): the IP length is the only one.
-        0 => upper.length,
-        length if (HEADER..=upper.length).contains(&length) => length,
-        length => {
-            let what = "UDP length of at least 8, within its IP packet";
-            return Err(malformed(Layer::Udp, upper.offset, length, upper.length, what));
-        }
-    };
+    let field = be16::<4, HEADER>(header(upper)?);
+    let length = length(field, upper.length).map_err(|problem| problem.at(upper.offset))?;
     Ok(upper.span().first(length).after(HEADER))
 }
 
@@ -50,7 +42,7 @@ mod tests {
         assert_eq!((found.bytes, found.offset, found.length), (&[5; 12][..], 42, 12));
         let mut jumbogram = udp(1234, 9899, &[5; 12]);
         jumbogram[4..6].fill(0);
-        assert_eq!(payload(&upper(&jumbogram, 20)).unwrap().length, 12);
+        assert_eq!(payload(&upper(&jumbogram, 70_000)).unwrap().length, 69_992);
     }
 
     #[test]

@@ -8,8 +8,11 @@ use etherparse::ip_number;
 use super::bytes::{Span, clamp, malformed};
 use super::fragment::{Key, Pool};
 use super::ip::{Fragment, Header, Ip, Upper};
+use super::trace::{Passed, Step};
 use super::tunnel::Tunnelled;
-use super::{Datagram, DecoderOptions, Found, Inner, Packet, Skip, Stop, ip, link, tunnel, udp};
+use super::{
+    Datagram, DecoderOptions, Found, Inner, Packet, Skip, Source, Stop, ip, link, tunnel, udp,
+};
 use crate::problem::Layer;
 use crate::sctp::COMMON_HEADER;
 
@@ -19,7 +22,7 @@ const MOST_TUNNELS: usize = 8;
 pub(super) const MOST_DATAGRAMS: usize = MOST_TUNNELS + 1;
 
 /// The state of one walk.
-pub(super) struct Walk<'d> {
+pub(super) struct Walk<'d, const TRACED: bool> {
     options: &'d DecoderOptions,
     pool: &'d mut Pool,
     time_ns: i64,
@@ -28,11 +31,25 @@ pub(super) struct Walk<'d> {
     tunnel: u64,
     /// Whether what is being read lies in a datagram put together.
     reassembled: bool,
+    /// The record that is read.
+    here: Source,
+    /// The records that what is being read was put together from.
+    sources: &'d mut Vec<Source>,
+    /// Every header that is passed, where it is to be told.
+    steps: Option<&'d mut Vec<Step>>,
 }
 
-impl<'d> Walk<'d> {
-    pub fn new(options: &'d DecoderOptions, pool: &'d mut Pool, time_ns: i64) -> Self {
-        Walk { options, pool, time_ns, depth: 0, tunnel: 0, reassembled: false }
+impl<'d, const TRACED: bool> Walk<'d, TRACED> {
+    pub fn new(
+        options: &'d DecoderOptions,
+        pool: &'d mut Pool,
+        time_ns: i64,
+        here: Source,
+        sources: &'d mut Vec<Source>,
+        steps: Option<&'d mut Vec<Step>>,
+    ) -> Self {
+        let (depth, tunnel, reassembled) = (0, 0, false);
+        Walk { options, pool, time_ns, depth, tunnel, reassembled, here, sources, steps }
     }
 
     /// `buffers` take the datagrams that are put together on the way.
@@ -55,7 +72,16 @@ impl<'d> Walk<'d> {
         buffers: &'a mut [Vec<u8>],
     ) -> Result<Found<'a>, Stop> {
         self.descend()?;
-        Ok(self.inner(link::ethernet(frame)?, buffers))
+        let inner = link::ethernet(frame)?;
+        self.note(|| Step::between(Passed::Ethernet, frame, inner.offset()));
+        Ok(self.inner(inner, buffers))
+    }
+
+    #[inline(always)]
+    pub fn note(&mut self, step: impl FnOnce() -> Step) {
+        if TRACED && let Some(steps) = &mut self.steps {
+            steps.push(step());
+        }
     }
 
     fn descend(&mut self) -> Result<(), Stop> {
@@ -68,7 +94,11 @@ impl<'d> Walk<'d> {
 
     #[inline(always)]
     fn packet<'a>(&mut self, packet: Span<'a>, buffers: &'a mut [Vec<u8>]) -> Found<'a> {
-        match ip::read(packet) {
+        let read = ip::read(packet);
+        if let Ok(ip) = &read {
+            self.note(|| Step::ip(packet, ip));
+        }
+        match read {
             Ok(Ip { header, upper, fragment: None }) => self.transport(&header, upper, buffers),
             Ok(Ip { header, upper, fragment: Some(fragment) }) => {
                 self.reassemble(&header, upper, fragment, buffers).unwrap_or_else(Found::from)
@@ -103,7 +133,12 @@ impl<'d> Walk<'d> {
             tunnel: self.tunnel,
             protocol: header.id.map(|_| upper.protocol.0),
         };
-        let Some((protocol, whole)) = self.pool.add(key, fragment, upper, self.time_ns)? else {
+        if !self.reassembled {
+            self.sources.clear();
+            self.sources.push(self.here);
+        }
+        let added = self.pool.add(key, fragment, upper, self.time_ns, self.sources)?;
+        let Some((protocol, whole)) = added else {
             return Err(Stop::Skip(Skip::FragmentHeld));
         };
         let Some((buffer, buffers)) = buffers.split_first_mut() else {
@@ -111,6 +146,12 @@ impl<'d> Walk<'d> {
         };
         *buffer = whole;
         let bytes = buffer.as_slice();
+        if TRACED && let Some(steps) = &mut self.steps {
+            self.sources.sort_unstable();
+            let frames = self.sources.iter().map(|source| source.frame).collect();
+            let passed = Passed::Reassembled { frames };
+            steps.push(Step { passed, bytes: bytes.to_vec(), offset: 0 });
+        }
         let (upper, nested) =
             ip::skip_extensions(Upper { protocol, bytes, offset: 0, length: bytes.len() })?;
         if nested.is_some() {
@@ -146,7 +187,8 @@ impl<'d> Walk<'d> {
             let protocol = upper.protocol;
             return match tunnel::by_protocol(protocol) {
                 Some(read) => {
-                    self.enter(header, u16::from(protocol.0), read(upper.span())?, buffers)
+                    let tunnelled = read(upper.span())?;
+                    self.enter(header, u16::from(protocol.0), upper.span(), tunnelled, buffers)
                 }
                 None => Ok(self.flow(header, upper)),
             };
@@ -154,10 +196,23 @@ impl<'d> Walk<'d> {
         let (source, destination) = udp::ports(&upper)?;
         let sctp_ports = &self.options.udp_ports;
         if sctp_ports.contains(&source) || sctp_ports.contains(&destination) {
-            return Ok(self.sctp(header, Some((source, destination)), udp::payload(&upper)?));
+            let sctp = udp::payload(&upper)?;
+            self.note(|| Step::between(Passed::Udp, upper.span(), sctp.offset));
+            return Ok(self.sctp(header, Some((source, destination)), sctp));
         }
         match tunnel::by_port(destination) {
-            Some(read) => self.enter(header, destination, read(udp::payload(&upper)?)?, buffers),
+            Some(read) => {
+                let payload = udp::payload(&upper)?;
+                match read(payload) {
+                    Ok(tunnelled) => {
+                        self.note(|| Step::between(Passed::Udp, upper.span(), payload.offset));
+                        self.enter(header, destination, payload, tunnelled, buffers)
+                    }
+                    // A datagram like any other, to a client that was given the tunnel's port.
+                    Err(Stop::Skip(_)) => Ok(self.flow(header, upper)),
+                    Err(damage) => Err(damage),
+                }
+            }
             None => Ok(self.flow(header, upper)),
         }
     }
@@ -188,10 +243,12 @@ impl<'d> Walk<'d> {
         &mut self,
         header: &Header,
         kind: u16,
+        payload: Span<'a>,
         tunnelled: Tunnelled<'a>,
         buffers: &'a mut [Vec<u8>],
     ) -> Result<Found<'a>, Stop> {
         self.descend()?;
+        self.note(|| Step::between(Passed::Tunnel(kind), payload, tunnelled.inner.offset()));
         // Not UDP's source port: it may differ between the fragments of an inner packet.
         let mut hasher = DefaultHasher::new();
         (self.tunnel, header.source, header.destination, kind, tunnelled.id).hash(&mut hasher);

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::{Whole, reason, report};
 use crate::container::Record;
 use crate::icmp;
+use crate::ledger::Streamed;
 use crate::packet::Datagram;
 use crate::problem::Problem;
+use crate::rows::{datagram_row, segment_row};
 use crate::track::flow::{Flows, Sight};
 use crate::track::{Moment, Tracker};
 use crate::{tcp, udp};
-
-type Counts = BTreeMap<String, u64>;
 
 pub(super) fn sight<'a>(datagram: &'a Datagram<'a>, record: &'a Record<'_>) -> Sight<'a> {
     Sight {
@@ -22,74 +22,73 @@ pub(super) fn sight<'a>(datagram: &'a Datagram<'a>, record: &'a Record<'_>) -> S
     }
 }
 
-pub(super) fn tcp(
-    flows: &mut Flows,
-    tracker: &mut Tracker,
-    problems: &mut Counts,
-    sight: &Sight<'_>,
-) -> Whole {
-    match tcp::parse(sight.datagram.bytes, sight.datagram.length) {
-        Ok(segment) => match flows.tcp(sight, &segment, &mut tracker.ledger) {
+/// Reads one packet of TCP, UDP or ICMP.
+pub(super) struct FlowReader<'w> {
+    pub flows: &'w mut Flows,
+    pub tracker: &'w mut Tracker,
+    pub problems: &'w mut BTreeMap<String, u64>,
+    pub streamed: &'w mut Option<Streamed>,
+}
+
+impl FlowReader<'_> {
+    pub fn tcp(&mut self, sight: &Sight<'_>) -> Whole {
+        let segment = match tcp::parse(sight.datagram.bytes, sight.datagram.length) {
+            Ok(segment) => segment,
+            Err(problem) => return self.nothing(sight, problem),
+        };
+        let followed = self.flows.tcp(sight, &segment, &mut self.tracker.ledger);
+        if let Some(Streamed::Segments(rows)) = self.streamed {
+            rows.push(segment_row(sight, &segment, &followed));
+        }
+        match followed.problem {
             None => Whole::Yes,
             Some(problem) => {
-                say(tracker, problems, sight, problem);
+                self.say(sight, problem);
                 Whole::Partly
             }
-        },
-        Err(problem) => nothing(tracker, problems, sight, problem),
-    }
-}
-
-pub(super) fn udp(
-    flows: &mut Flows,
-    tracker: &mut Tracker,
-    problems: &mut Counts,
-    sight: &Sight<'_>,
-) -> Whole {
-    match udp::parse(sight.datagram.bytes, sight.datagram.length) {
-        Ok(datagram) => {
-            flows.udp(sight, &datagram, &mut tracker.ledger);
-            Whole::Yes
-        }
-        Err(problem) => nothing(tracker, problems, sight, problem),
-    }
-}
-
-pub(super) fn icmp(
-    flows: &mut Flows,
-    tracker: &mut Tracker,
-    problems: &mut Counts,
-    sight: &Sight<'_>,
-) -> Whole {
-    let v6 = !sight.datagram.source.is_v4();
-    let message = match icmp::parse(v6, sight.datagram.bytes, sight.datagram.length) {
-        Ok(message) if message.is_error() => message,
-        Ok(_) => return Whole::Yes,
-        Err(problem) => return nothing(tracker, problems, sight, problem),
-    };
-    let quoted = message.quoted();
-    let association = quoted.as_ref().ok().and_then(|quoted| tracker.quoted(quoted));
-    flows.icmp(sight, &message, quoted.as_ref().ok(), association, &mut tracker.ledger);
-    match quoted {
-        Ok(_) => Whole::Yes,
-        Err(problem) => {
-            say(tracker, problems, sight, problem);
-            Whole::Partly
         }
     }
-}
 
-fn nothing(
-    tracker: &mut Tracker,
-    problems: &mut Counts,
-    sight: &Sight<'_>,
-    problem: Problem,
-) -> Whole {
-    let reason = reason(&problem);
-    say(tracker, problems, sight, problem);
-    Whole::No(reason)
-}
+    pub fn udp(&mut self, sight: &Sight<'_>) -> Whole {
+        let datagram = match udp::parse(sight.datagram.bytes, sight.datagram.length) {
+            Ok(datagram) => datagram,
+            Err(problem) => return self.nothing(sight, problem),
+        };
+        let followed = self.flows.udp(sight, &datagram, &mut self.tracker.ledger);
+        if let Some(Streamed::Datagrams(rows)) = self.streamed {
+            rows.push(datagram_row(sight, &datagram, &followed));
+        }
+        Whole::Yes
+    }
 
-fn say(tracker: &mut Tracker, problems: &mut Counts, sight: &Sight<'_>, problem: Problem) {
-    report(tracker, problems, &problem.at(sight.datagram.offset as usize), sight.moment);
+    pub fn icmp(&mut self, sight: &Sight<'_>) -> Whole {
+        let v6 = !sight.datagram.source.is_v4();
+        let message = match icmp::parse(v6, sight.datagram.bytes, sight.datagram.length) {
+            Ok(message) if message.is_error() => message,
+            Ok(_) => return Whole::Yes,
+            Err(problem) => return self.nothing(sight, problem),
+        };
+        let quoted = message.quoted();
+        let association = quoted.as_ref().ok().and_then(|quoted| self.tracker.quoted(quoted));
+        let ledger = &mut self.tracker.ledger;
+        self.flows.icmp(sight, &message, quoted.as_ref().ok(), association, ledger);
+        match quoted {
+            Ok(_) => Whole::Yes,
+            Err(problem) => {
+                self.say(sight, problem);
+                Whole::Partly
+            }
+        }
+    }
+
+    fn nothing(&mut self, sight: &Sight<'_>, problem: Problem) -> Whole {
+        let reason = reason(&problem);
+        self.say(sight, problem);
+        Whole::No(reason.into())
+    }
+
+    fn say(&mut self, sight: &Sight<'_>, problem: Problem) {
+        let problem = problem.at(sight.datagram.offset as usize);
+        report(self.tracker, self.problems, &problem, sight.moment);
+    }
 }

@@ -140,6 +140,63 @@ fn flows_and_icmp_errors_have_their_tables() {
     assert_eq!((census.flows, census.evicted), (2, 0));
 }
 
+fn streamed(table: &str, records: &[Vec<u8>]) -> Streamed {
+    let options = Options { stream: Streamed::of(table), ..with_flows() };
+    let mut pass = open(pcap(RAW, records), options).unwrap();
+    while pass.step(7).unwrap() {}
+    std::mem::replace(pass.streamed().unwrap(), Streamed::Chunks(Vec::new()))
+}
+
+#[test]
+fn every_table_of_packets_streams_its_own() {
+    let records = [
+        ipv4(SCTP, &packet(&[data(1)])),
+        ipv4(6, &segment(1, 0, SYN, 512, &[2, 4, 5, 180, 3, 3, 15], b"hi")),
+        ipv4(17, &udp(53, 5353, &[0; 20])),
+        ipv4(6, &[0; 20]),
+        ipv4(89, &[]),
+    ];
+    let Streamed::Segments(rows) = streamed("segments", &records) else { panic!() };
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row.frame, row.sequence, row.flags, &row.flag_letters[..]), (2, 1, 2, "S"));
+    assert_eq!((row.header_bytes, row.payload_bytes, row.checksum), (28, 2, "bad"));
+    assert_eq!(row.options.as_deref(), Some("mss=1460;ws=15"));
+    assert_eq!((row.flow, row.sender, row.sent_as), (Some(0), Some("a"), Some("new")));
+    let Streamed::Datagrams(rows) = streamed("datagrams", &records) else { panic!() };
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row.frame, row.length, row.payload_bytes, row.checksum), (3, 28, 20, "zero"));
+    let Streamed::Frames(rows) = streamed("frames", &records) else { panic!() };
+    let rows: Vec<_> =
+        rows.iter().map(|row| (row.protocol, row.outcome, row.reason.as_deref())).collect();
+    let dissected = |protocol| (Some(protocol), "dissected", None);
+    assert_eq!(rows[..3], [dissected("sctp"), dissected("tcp"), dissected("udp")]);
+    assert_eq!(rows[3], (Some("tcp"), "skipped", Some("malformed tcp")));
+    assert_eq!(rows[4], (None, "skipped", Some("another protocol")));
+}
+
+#[test]
+fn an_icmp_error_quotes_sctp_inside_udp() {
+    let sctp = packet(&[data(1)]);
+    let [known, other] = [9899, 9898].map(|port| ipv4(17, &udp(port, 9899, &sctp)));
+    let quote = |inner: &[u8]| ipv4(1, &[&[3, 1, 0, 0, 0, 0, 0, 0][..], inner].concat());
+    let mut stranger = known.clone();
+    stranger[32] ^= 1; // of the verification tag
+    let records = [
+        known.clone(),
+        quote(&known[..36]),
+        quote(&other[..36]), // a NAT may have changed the UDP port
+        quote(&known[..35]),
+        quote(&stranger[..36]),
+    ];
+    let summary = read_with(pcap(RAW, &records), with_flows());
+    let rows = summary.ledger.icmp.iter();
+    let tied: Vec<_> =
+        rows.map(|row| (row.association, row.sender, row.quoted_tag, row.flow)).collect();
+    let found = (Some(0), Some("a"), Some(0x0102_0304), None);
+    let none = (None, None, None, None);
+    assert_eq!(tied, [found, found, none, none]);
+}
+
 #[test]
 fn without_flows_only_sctp_is_read() {
     let records = [ipv4(6, &segment(1, 0, SYN, 512, &[], &[])), ipv4(SCTP, &packet(&[data(1)]))];

@@ -1,9 +1,9 @@
 //! Error causes of ABORT, ERROR and ASCONF-ACK (RFC 9260 section 3.3.10, RFC 5061
 //! section 4.3, RFC 4895 section 5).
 
-use super::Chunk;
 use super::chunk::{ABORT, ERROR};
-use super::tlv::Tlvs;
+use super::tlv::{HEADER, Tlvs};
+use super::{Chunk, Params};
 use crate::packet::bytes::be16;
 use crate::problem::{Layer, Problem};
 
@@ -65,11 +65,30 @@ pub struct Cause<'a> {
     pub value: &'a [u8],
     /// The capture kept less than `length`.
     pub truncated: bool,
+    /// Of the value, in the SCTP packet.
+    base: u32,
 }
 
-impl Cause<'_> {
+impl<'a> Cause<'a> {
     pub fn name(&self) -> &'static str {
         name(self.code)
+    }
+
+    /// Offset of the value in the SCTP packet.
+    pub fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// The parameters that the cause is about: those not recognized, or addresses (RFC 9260
+    /// sections 3.3.10.5, 3.3.10.8 and 3.3.10.11). None in causes that hold no parameters.
+    pub fn params(&self) -> Params<'a> {
+        let holds = matches!(
+            self.code,
+            UNRESOLVABLE_ADDRESS | UNRECOGNIZED_PARAMETERS | RESTART_WITH_NEW_ADDRESSES
+        );
+        let wire = u32::from(self.length).saturating_sub(HEADER);
+        let start = if holds { 0 } else { wire };
+        Params(Tlvs::new(Layer::Parameter, self.value, wire, self.base, start))
     }
 }
 
@@ -83,11 +102,13 @@ impl<'a> Iterator for Causes<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let tlv = self.0.next()?;
+        let base = self.0.base_of_value();
         Some(tlv.map(|tlv| Cause {
             code: be16::<0, 2>(&tlv.kind),
             length: tlv.length,
             value: tlv.value,
             truncated: tlv.truncated,
+            base: base.saturating_add(tlv.offset),
         }))
     }
 }
@@ -105,6 +126,18 @@ mod tests {
     use super::*;
     use crate::problem::Kind;
     use crate::sctp::build::{chunk, first, packet, param};
+    use crate::sctp::param::IPV4_ADDRESS;
+
+    #[test]
+    fn causes_about_parameters_hold_them() {
+        let held = [param(IPV4_ADDRESS, &[10, 0, 0, 1]), param(0x7777, &[1])].concat();
+        let causes = [param(UNRECOGNIZED_PARAMETERS, &held), param(OUT_OF_RESOURCE, &held)];
+        let bytes = packet(&[chunk(ERROR, 0, &causes.concat())]);
+        let causes: Vec<_> = first(&bytes).causes().map(Result::unwrap).collect();
+        let kinds: Vec<_> = causes[0].params().map(|param| param.unwrap().kind).collect();
+        assert_eq!((kinds, causes[0].base()), (vec![IPV4_ADDRESS, 0x7777], 20));
+        assert_eq!((causes[1].params().count(), causes[1].base()), (0, 40));
+    }
 
     #[test]
     fn causes_of_abort_and_error() {

@@ -3,7 +3,9 @@
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use super::CommonHeader;
+use super::param::ZERO_CHECKSUM_ACCEPTABLE;
+use super::{CommonHeader, Param};
+use crate::packet::bytes::be32;
 
 /// What the checksum field turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +58,15 @@ pub fn verify(sctp: &[u8], header: &CommonHeader, wire_length: u32) -> Verdict {
         Checksum::Bad { computed: crc32c }
     };
     Verdict { checksum, crc32c }
+}
+
+impl Param<'_> {
+    /// The Error Detection Method Identifier of a Zero Checksum Acceptable parameter (RFC 9653
+    /// section 4): what protects the packets that its sender takes without a checksum.
+    pub fn error_detection_method(&self) -> Option<u32> {
+        let value = self.value.first_chunk::<4>().filter(|_| self.kind == ZERO_CHECKSUM_ACCEPTABLE);
+        value.map(be32::<0, 4>)
+    }
 }
 
 /// CRC32c with the checksum field taken as zero.

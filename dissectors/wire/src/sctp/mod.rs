@@ -14,6 +14,7 @@ pub mod chunk;
 pub mod data;
 pub mod forward;
 pub mod param;
+pub mod ppid;
 pub mod reconfig;
 pub mod sack;
 pub mod setup;

@@ -50,7 +50,8 @@ impl<'a> Chunk<'a> {
             let param = param?;
             if param.kind == param::HEARTBEAT_INFO {
                 if param.truncated {
-                    return Err(self.short(usize::from(param.length), "whole Heartbeat Info"));
+                    let needed = param.offset.saturating_add(u32::from(param.length));
+                    return Err(self.short(needed as usize, "whole Heartbeat Info"));
                 }
                 return Ok(param.value);
             }
@@ -128,6 +129,11 @@ mod tests {
             let cut = first_of(&bytes[..22], bytes.len()).heartbeat_info().unwrap_err();
             assert_eq!(cut.kind, Kind::Truncated);
         }
+        // Behind another parameter: 8 bytes of it, 10 of Heartbeat Info, of which 4 were kept.
+        let bytes =
+            packet(&[chunk(HEARTBEAT, 0, &[param(param::PADDING, &[0; 4]), info].concat())]);
+        let cut = first_of(&bytes[..28], bytes.len()).heartbeat_info().unwrap_err();
+        assert_eq!((cut.offset, cut.needed, cut.available), (16, 18, 12));
         for without in [vec![], param(param::PADDING, &[0; 4])] {
             let bytes = packet(&[chunk(HEARTBEAT, 0, &without)]);
             assert_eq!(first(&bytes).heartbeat_info().unwrap_err().kind, Kind::Malformed);

@@ -48,6 +48,11 @@ impl<'a> Tlvs<'a> {
         Tlvs::new(self.layer, value, wire, base, position)
     }
 
+    /// Add an element's offset for that of its value in the SCTP packet.
+    pub fn base_of_value(&self) -> u32 {
+        self.base.saturating_add(HEADER)
+    }
+
     /// The problem of a container that has not `needed` bytes.
     pub fn short(&self, needed: usize, what: &'static str) -> Problem {
         let extent = Extent { captured: self.bytes.len(), wire: self.wire as usize };

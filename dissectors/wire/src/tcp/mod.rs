@@ -26,6 +26,9 @@ pub const URG: u8 = 0x20;
 pub const ECE: u8 = 0x40;
 pub const CWR: u8 = 0x80;
 
+/// A letter for every flag, from the lowest bit; the last is AE of Accurate ECN, once NS (RFC 3540).
+pub const FLAG_LETTERS: &str = "FSRPAUECN";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     pub source_port: u16,
@@ -34,6 +37,8 @@ pub struct Header {
     /// Means something only with [`ACK`].
     pub acknowledgement: u32,
     pub flags: u8,
+    /// The four bits before the flags, of which Accurate ECN took the lowest.
+    pub reserved: u8,
     /// As on the wire, not yet scaled (RFC 7323 section 2).
     pub window: u16,
     pub checksum: u16,
@@ -51,6 +56,8 @@ impl Header {
 #[derive(Clone, Debug)]
 pub struct Segment<'a> {
     pub header: Header,
+    /// Bytes of it, options included.
+    pub header_length: u8,
     pub options: Options<'a>,
     /// As far as captured.
     pub payload: &'a [u8],
@@ -66,7 +73,8 @@ pub fn parse(bytes: &[u8], wire_length: u32) -> Result<Segment<'_>, Problem> {
         let extent = Extent { captured: bytes.len(), wire };
         return Err(extent.short(Layer::Tcp, 0, HEADER, "TCP header"));
     };
-    let data_offset = usize::from(fields[12] >> 4) * 4;
+    let header_length = (fields[12] >> 4) * 4;
+    let data_offset = usize::from(header_length);
     if data_offset < HEADER || data_offset > wire {
         let what = "data offset of at least 20, within its IP packet";
         return Err(malformed(Layer::Tcp, 12, data_offset, wire, what));
@@ -77,6 +85,7 @@ pub fn parse(bytes: &[u8], wire_length: u32) -> Result<Segment<'_>, Problem> {
         sequence: be32::<4, HEADER>(fields),
         acknowledgement: be32::<8, HEADER>(fields),
         flags: fields[13],
+        reserved: fields[12] & 0x0f,
         window: be16::<14, HEADER>(fields),
         checksum: be16::<16, HEADER>(fields),
         urgent: be16::<18, HEADER>(fields),
@@ -85,6 +94,7 @@ pub fn parse(bytes: &[u8], wire_length: u32) -> Result<Segment<'_>, Problem> {
     let options = Options::new(bytes.get(HEADER..end).unwrap_or_default(), data_offset - HEADER);
     Ok(Segment {
         header,
+        header_length,
         options,
         payload: bytes.get(data_offset..).unwrap_or_default(),
         payload_length: clamp(wire - data_offset),

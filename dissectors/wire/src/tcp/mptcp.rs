@@ -20,10 +20,11 @@ pub enum Mptcp<'a> {
         /// With the first data.
         data_length: Option<u16>,
     },
-    /// MP_JOIN: a SYN has the token of the receiver, the others authenticate it.
+    /// MP_JOIN: a SYN has the token of the receiver, the others authenticate it; the third
+    /// segment has nothing but that.
     Join {
         backup: bool,
-        address_id: u8,
+        address_id: Option<u8>,
         token: Option<u32>,
     },
     Dss(Dss),
@@ -175,17 +176,19 @@ fn capable<'a>(version: u8, fields: &mut Fields<'a>) -> Option<Mptcp<'a>> {
 }
 
 fn join<'a>(low: u8, fields: &mut Fields<'a>) -> Option<Mptcp<'a>> {
-    let address_id = fields.byte()?;
+    let address_id = fields.byte();
     let backup = low & 1 != 0;
-    let token = match fields.0.len() {
+    let join = match fields.0.len() {
         // SYN: token and random number.
-        8 => fields.u32(),
-        // SYN ACK: truncated HMAC and random number. Third ACK: HMAC.
-        12 | 20 => None,
+        8 => Mptcp::Join { backup, address_id, token: fields.u32() },
+        // SYN ACK: truncated HMAC and random number.
+        12 => Mptcp::Join { backup, address_id, token: None },
+        // Third segment: HMAC.
+        20 => Mptcp::Join { backup: false, address_id: None, token: None },
         _ => return None,
     };
     fields.rest();
-    Some(Mptcp::Join { backup, address_id, token })
+    Some(join)
 }
 
 fn dss(fields: &mut Fields<'_>) -> Option<Dss> {
@@ -305,10 +308,13 @@ mod tests {
     #[test]
     fn join_has_a_token_in_the_syn_only() {
         let syn = read(&[0x11, 3, 0, 0, 0, 5, 9, 9, 9, 9]).unwrap();
-        assert_eq!(syn, Mptcp::Join { backup: true, address_id: 3, token: Some(5) });
+        assert_eq!(syn, Mptcp::Join { backup: true, address_id: Some(3), token: Some(5) });
+        let syn_ack = bytes(&[&[0x10, 2], &[7; 12]]);
+        let expected = Mptcp::Join { backup: false, address_id: Some(2), token: None };
+        assert_eq!(read(&syn_ack), Ok(expected));
         let ack = bytes(&[&[0x10, 0], &[7; 20]]);
-        let ack = read(&ack).unwrap();
-        assert_eq!(ack, Mptcp::Join { backup: false, address_id: 0, token: None });
+        let expected = Mptcp::Join { backup: false, address_id: None, token: None };
+        assert_eq!(read(&ack), Ok(expected));
         assert!(read(&bytes(&[&[0x10, 0], &[7; 19]])).is_err());
     }
 

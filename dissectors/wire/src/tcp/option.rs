@@ -20,13 +20,13 @@ pub const TIMESTAMPS: u8 = 8;
 pub const MULTIPATH: u8 = 30;
 
 /// Greatest shift that a receiver takes (RFC 7323 section 2.3).
-const MAXIMUM_SHIFT: u8 = 14;
+pub const MAXIMUM_SHIFT: u8 = 14;
 
 /// One option. No-operation and end-of-list are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opt<'a> {
     MaximumSegmentSize(u16),
-    /// The shift as it is applied: at most 14.
+    /// The shift as on the wire, of which a receiver applies at most [`MAXIMUM_SHIFT`].
     WindowScale(u8),
     SackPermitted,
     Sack(Sack<'a>),
@@ -122,7 +122,7 @@ impl<'a> Iterator for Options<'a> {
 fn read(kind: u8, value: &[u8]) -> Result<Opt<'_>, Problem> {
     Ok(match (kind, value) {
         (MAXIMUM_SEGMENT_SIZE, &[a, b]) => Opt::MaximumSegmentSize(u16::from_be_bytes([a, b])),
-        (WINDOW_SCALE, &[shift]) => Opt::WindowScale(shift.min(MAXIMUM_SHIFT)),
+        (WINDOW_SCALE, &[shift]) => Opt::WindowScale(shift),
         (SACK_PERMITTED, []) => Opt::SackPermitted,
         (SACK, blocks) if !blocks.is_empty() && blocks.len() % 8 == 0 => Opt::Sack(Sack(blocks)),
         (TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => Opt::Timestamps {
@@ -168,7 +168,7 @@ mod tests {
             Opt::MaximumSegmentSize(1460),
             Opt::SackPermitted,
             Opt::Timestamps { value: 7, echo: 9 },
-            Opt::WindowScale(14),
+            Opt::WindowScale(15),
             Opt::Other { kind: 253, value: &[1, 2] },
         ];
         assert_eq!(all(&bytes), expected.map(Ok));

@@ -1,12 +1,14 @@
 //! One association: its ends, addresses and paths, and its chunks in order.
 
+use super::authentication::Authentication;
 use super::control;
+use super::message::Messages;
 use super::path::{Path, Place};
 use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
 use super::{End, Key, Moment, Seen};
 use crate::address::Address;
-use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow};
+use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow, push};
 use crate::problem::{Kind, Layer, Problem};
 use crate::sctp::asconf::Asconf;
 use crate::sctp::setup::Init;
@@ -37,6 +39,8 @@ pub struct Association {
     addresses: [Vec<(Address, usize)>; 2],
     heartbeats: Heartbeats,
     reconfigurations: Reconfigurations,
+    messages: [Messages; 2],
+    authentication: Authentication,
     last_path: usize,
     /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
     handshake: [bool; 4],
@@ -48,7 +52,8 @@ pub struct Association {
 }
 
 impl Association {
-    /// `ports` are those of a and b; the row's other facts follow as they are seen.
+    /// `ports` are those of a and b; the row's other facts follow as they are seen. `ledger` is
+    /// the association's own.
     pub fn new(
         number: u32,
         ports: [u16; 2],
@@ -56,7 +61,7 @@ impl Association {
         seen: &Seen<'_>,
         ledger: &mut Ledger,
     ) -> Self {
-        ledger.associations.push(AssociationRow {
+        ledger.associations = vec![AssociationRow {
             association: number,
             a_port: ports[0],
             b_port: ports[1],
@@ -66,7 +71,7 @@ impl Association {
             end_frame: seen.moment.frame,
             end: "open",
             ..Default::default()
-        });
+        }];
         Association {
             number,
             ports,
@@ -76,6 +81,8 @@ impl Association {
             addresses: Default::default(),
             heartbeats: Heartbeats::default(),
             reconfigurations: Reconfigurations::default(),
+            messages: End::BOTH.map(|end| Messages::new(number, end)),
+            authentication: Authentication::default(),
             last_path: 0,
             handshake: [false; 4],
             init_acks: Vec::new(),
@@ -91,8 +98,17 @@ impl Association {
         !std::mem::replace(&mut way.proven, true)
     }
 
+    /// Source and destination of every way that has shown a right checksum.
+    pub fn proven(&self) -> impl Iterator<Item = (Address, Address)> + '_ {
+        self.paths.iter().flat_map(|path| {
+            let ends = [(path.a, path.b), (path.b, path.a)];
+            ends.into_iter().zip(&path.ways).filter_map(|(ends, way)| way.proven.then_some(ends))
+        })
+    }
+
+    /// The one row of its kind in an association's own ledger.
     pub fn row<'l>(&self, ledger: &'l mut Ledger) -> &'l mut AssociationRow {
-        &mut ledger.associations[self.number as usize]
+        &mut ledger.associations[0]
     }
 
     pub fn has_address(&self, end: End, address: Address) -> bool {
@@ -126,8 +142,7 @@ impl Association {
         {
             return;
         }
-        self.addresses[end as usize].push((address, ledger.addresses.len()));
-        ledger.addresses.push(AddressRow {
+        let row = ledger.keep(AddressRow {
             association: self.number,
             endpoint: end.name(),
             address,
@@ -137,6 +152,10 @@ impl Association {
             left_ns: None,
             left_frame: None,
         });
+        // An address without a row is no address: the ledger's numbers and the tracker's agree.
+        if let Some(row) = row {
+            push(&mut self.addresses[end as usize], (address, row));
+        }
     }
 
     fn forget(&mut self, end: End, address: Address, at: Moment, ledger: &mut Ledger) {
@@ -168,7 +187,7 @@ impl Association {
         }
         self.learn(End::A, a, "packet", seen.moment, ledger);
         self.learn(End::B, b, "packet", seen.moment, ledger);
-        ledger.paths.push(PathRow {
+        let row = PathRow {
             association: self.number,
             path: self.paths.len() as u32,
             a_address: a,
@@ -178,8 +197,9 @@ impl Association {
             first_frame: seen.moment.frame,
             last_ns: seen.moment.time_ns,
             last_frame: seen.moment.frame,
-        });
-        self.paths.push(Path::new(a, b, ledger.paths.len() - 1));
+        };
+        let row = ledger.keep_with(row, size_of::<Path>())?;
+        push(&mut self.paths, Path::new(a, b, row));
         self.last_path = self.paths.len() - 1;
         Some(self.last_path)
     }
@@ -230,10 +250,16 @@ impl Association {
         ledger: &mut Ledger,
     ) -> Outcome {
         let mut outcome = Outcome::default();
+        self.authentication.chunk(chunk, at, ledger);
         let result = match chunk.kind {
             chunk::DATA | chunk::I_DATA => chunk.data().map(|data| {
                 let sender = &mut self.senders[at.sender as usize];
-                outcome.transmission = Some(sender.data(&data, at, &mut self.paths, ledger));
+                let transmission = sender.data(&data, at, &mut self.paths, ledger);
+                outcome.transmission = Some(transmission);
+                if transmission == 1 {
+                    let odd = self.messages[at.sender as usize].data(&data, at, sender, ledger);
+                    outcome.problem = odd.map(|problem| problem.at(chunk.offset as usize));
+                }
             }),
             chunk::SACK | chunk::NR_SACK => chunk.sack().map(|sack| {
                 let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
@@ -262,6 +288,7 @@ impl Association {
                 chunk.asconf().map(|asconf| self.asconf(&asconf, at, seen, ledger, &mut outcome))
             }
             chunk::ASCONF_ACK => chunk.asconf_ack().map(|ack| {
+                outcome.problem = ack.responses.clone().find_map(Result::err);
                 let settled = self.reconfigurations.answered(&ack, at, ledger);
                 self.apply(at, settled, ledger);
             }),
@@ -352,6 +379,7 @@ impl Association {
                 if !is_answer || !self.handshake[2] {
                     self.senders[at.sender as usize].starts_at(init.initial_tsn);
                     control::record_init(&init, chunk.kind, at, self.row(ledger));
+                    self.authentication.init(&init, at, ledger);
                 }
                 if is_answer && !self.handshake[2] && self.init_acks.len() < INIT_ACKS {
                     self.init_acks.push((init.tag, init.initial_tsn));
@@ -371,7 +399,9 @@ impl Association {
             }
             chunk::FORWARD_TSN | chunk::I_FORWARD_TSN => {
                 let forward = chunk.forward_tsn()?;
-                self.senders[at.sender as usize].forward_tsn(forward.new_cumulative_tsn);
+                let sender = &mut self.senders[at.sender as usize];
+                sender.forward_tsn(forward.new_cumulative_tsn);
+                self.messages[at.sender as usize].forward(&forward, sender, ledger);
             }
             chunk::SHUTDOWN => {
                 // It acknowledges like a SACK without blocks (RFC 9260 section 9.2).
@@ -408,7 +438,10 @@ impl Association {
     }
 
     /// Summaries that are complete only when nothing more comes.
-    pub fn finish(&self, ledger: &mut Ledger) {
+    pub fn finish(&mut self, ledger: &mut Ledger) {
+        for (messages, sender) in self.messages.iter_mut().zip(&self.senders) {
+            messages.finish(sender, ledger);
+        }
         let unanswered = !self.was_answered();
         let row = self.row(ledger);
         if unanswered && row.end == "open" {
@@ -417,11 +450,12 @@ impl Association {
         for (number, path) in self.paths.iter().enumerate() {
             for sender in End::BOTH {
                 let way = &path.ways[sender as usize];
-                let row = |rtt: &super::path::Rtt, kind| {
-                    rtt.row(self.number, number as u32, sender, kind)
-                };
-                ledger.rtt.extend(row(&way.sack_rtt, "sack"));
-                ledger.rtt.extend(row(&way.heartbeat_rtt, "heartbeat"));
+                let row =
+                    |rtt: &super::rtt::Rtt, kind| rtt.row(self.number, number as u32, sender, kind);
+                let rows = [row(&way.sack_rtt, "sack"), row(&way.heartbeat_rtt, "heartbeat")];
+                for row in rows.into_iter().flatten() {
+                    ledger.keep(row);
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Rows for the chunks that steer an association, with what they say in words.
 
+use hashbrown::HashSet;
+
 use super::End;
 use super::path::Place;
 use crate::ledger::{AssociationRow, ControlRow, Ledger};
@@ -13,6 +15,8 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
         row.init_ns.get_or_insert(at.moment.time_ns);
     }
     let extensions = extensions(init);
+    let zero_checksum_method =
+        init.params.clone().flatten().find_map(|parameter| parameter.error_detection_method());
     match at.sender {
         End::A => {
             row.a_outbound_streams = Some(init.outbound_streams);
@@ -20,6 +24,7 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
             row.a_initial_rwnd_bytes = Some(init.a_rwnd);
             row.a_initial_tsn = Some(init.initial_tsn);
             row.a_extensions = extensions;
+            row.a_zero_checksum_method = zero_checksum_method;
         }
         End::B => {
             row.b_outbound_streams = Some(init.outbound_streams);
@@ -27,11 +32,12 @@ pub fn record_init(init: &Init<'_>, kind: u8, at: &Place, row: &mut AssociationR
             row.b_initial_rwnd_bytes = Some(init.a_rwnd);
             row.b_initial_tsn = Some(init.initial_tsn);
             row.b_extensions = extensions;
+            row.b_zero_checksum_method = zero_checksum_method;
         }
     }
 }
 
-/// Announced extensions: chunk types of Supported Extensions (RFC 5061 section
+/// Announced extensions, each once: chunk types of Supported Extensions (RFC 5061 section
 /// 4.2.7), and parameters that are an announcement by themselves.
 fn extensions(init: &Init<'_>) -> String {
     let mut names: Vec<&'static str> = Vec::new();
@@ -50,7 +56,8 @@ fn extensions(init: &Init<'_>) -> String {
             _ => {}
         }
     }
-    names.dedup();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
     names.join(", ")
 }
 
@@ -61,6 +68,7 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
     let detail = match chunk.kind {
         chunk::INIT | chunk::INIT_ACK => {
             let init = chunk.init()?;
+            problem = init.params.clone().find_map(Result::err);
             format!(
                 "tag {:#010x}, {} out and {} in streams, window {} bytes, first TSN {}",
                 init.tag,
@@ -104,9 +112,10 @@ pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), 
         chunk::COOKIE_ECHO | chunk::COOKIE_ACK | chunk::SHUTDOWN_ACK | chunk::SHUTDOWN_COMPLETE => {
             String::new()
         }
+        chunk::AUTH => return chunk.auth().map(drop),
         _ => return Ok(()),
     };
-    ledger.control.push(ControlRow {
+    ledger.keep(ControlRow {
         association: at.association,
         sender: at.sender.name(),
         path: at.path,

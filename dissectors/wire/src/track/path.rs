@@ -1,20 +1,14 @@
 //! One path of an association, and what one sender did on it.
 
-use sketches_ddsketch::{Config, DDSketch};
-
-use super::moments::Moments;
+use super::rtt::Rtt;
 use super::{End, Moment};
 use crate::address::Address;
-use crate::ledger::{IntervalRow, Ledger, RttRow, SilenceRow};
+use crate::ledger::{IntervalRow, Ledger, SilenceRow};
 
 /// A stretch without packets that is worth a row.
 const SILENCE_NS: i64 = 500_000_000;
 /// A packet this far before the open bin is a clock step, not lateness: it opens a bin of its own.
 const CLOCK_STEP_NS: i64 = 60_000_000_000;
-/// Stated relative error of the quantiles.
-const SKETCH_ERROR: f64 = 0.01;
-/// Buckets a sketch may hold: at 1 % these cover eight orders of magnitude.
-const SKETCH_BUCKETS: u32 = 1024;
 
 pub struct Path {
     pub a: Address,
@@ -52,6 +46,8 @@ pub struct Way {
     /// Has shown a right checksum.
     pub proven: bool,
     bin: Option<usize>,
+    /// The open bin where the table has no room for it: what it counts is not kept.
+    unlisted_bin: Option<Box<IntervalRow>>,
 }
 
 impl Way {
@@ -65,7 +61,7 @@ impl Way {
         if let Some(last) = self.last
             && at.moment.time_ns.saturating_sub(last.time_ns) >= SILENCE_NS
         {
-            ledger.silences.push(SilenceRow {
+            ledger.keep(SilenceRow {
                 association: at.association,
                 path: at.path,
                 sender: at.sender.name(),
@@ -86,7 +82,7 @@ impl Way {
     }
 
     /// The row of the time bin that `at` falls in, opened when it is new.
-    pub fn bin<'l>(&mut self, at: &Place, ledger: &'l mut Ledger) -> &'l mut IntervalRow {
+    pub fn bin<'l>(&'l mut self, at: &Place, ledger: &'l mut Ledger) -> &'l mut IntervalRow {
         let time_ns = at.moment.time_ns;
         if let Some(index) = self.bin
             // Nearly every call ends here, without a division.
@@ -95,28 +91,36 @@ impl Way {
             return &mut ledger.intervals[index];
         }
         let start_ns = time_ns.saturating_sub(time_ns.rem_euclid(at.bin_ns));
-        let open = self.bin.filter(|&index| {
-            let open_ns = ledger.intervals[index].start_ns;
-            // A packet that is a little late counts in the bin open at its arrival.
-            start_ns <= open_ns && open_ns.saturating_sub(start_ns) < CLOCK_STEP_NS
-        });
-        let index = open.unwrap_or_else(|| {
-            ledger.intervals.push(IntervalRow {
-                association: at.association,
-                path: at.path,
-                sender: at.sender.name(),
-                start_ns,
-                ..Default::default()
-            });
-            ledger.intervals.len() - 1
-        });
-        self.bin = Some(index);
-        &mut ledger.intervals[index]
+        let open_ns = match self.bin {
+            Some(index) => Some(ledger.intervals[index].start_ns),
+            None => self.unlisted_bin.as_ref().map(|row| row.start_ns),
+        };
+        // A packet that is a little late counts in the bin open at its arrival.
+        let is_open =
+            |open_ns: i64| start_ns <= open_ns && open_ns.saturating_sub(start_ns) < CLOCK_STEP_NS;
+        if !open_ns.is_some_and(is_open) {
+            self.bin = ledger.keep(interval(at, start_ns));
+            self.unlisted_bin = self.bin.is_none().then(|| Box::new(interval(at, start_ns)));
+        }
+        match self.bin {
+            Some(index) => &mut ledger.intervals[index],
+            None => self.unlisted_bin.get_or_insert_default(),
+        }
     }
 
     pub fn leave_flight(&mut self, bytes: u32) {
         self.flight_chunks = self.flight_chunks.saturating_sub(1);
         self.flight_bytes = self.flight_bytes.saturating_sub(u64::from(bytes));
+    }
+}
+
+fn interval(at: &Place, start_ns: i64) -> IntervalRow {
+    IntervalRow {
+        association: at.association,
+        path: at.path,
+        sender: at.sender.name(),
+        start_ns,
+        ..Default::default()
     }
 }
 
@@ -129,87 +133,4 @@ pub struct Place {
     pub moment: Moment,
     pub wire_bytes: u32,
     pub bin_ns: i64,
-}
-
-/// Round-trip times: exact moments, and quantiles from a sketch.
-#[derive(Default)]
-pub struct Rtt {
-    moments: Moments,
-    sketch: Option<Box<DDSketch>>,
-}
-
-impl Rtt {
-    pub fn min_ns(&self) -> Option<u64> {
-        self.moments.min()
-    }
-
-    /// SRTT of RFC 9260 section 6.3.1.
-    pub fn smoothed_ns(&self) -> Option<i64> {
-        self.moments.smoothed()
-    }
-
-    pub fn sample(&mut self, rtt_ns: u64) {
-        self.moments.add(rtt_ns);
-        self.sketch
-            .get_or_insert_with(|| {
-                Box::new(DDSketch::new(Config::new(SKETCH_ERROR, SKETCH_BUCKETS, 1.0)))
-            })
-            .add(rtt_ns as f64);
-    }
-
-    pub fn row(
-        &self,
-        association: u32,
-        path: u32,
-        sender: End,
-        kind: &'static str,
-    ) -> Option<RttRow> {
-        let sketch = self.sketch.as_ref()?;
-        let (min_ns, max_ns) = (self.moments.min()?, self.moments.max()?);
-        let (mean_ns, sd_ns) = self.moments.exact();
-        let quantile = |q: f64| match sketch.quantile(q) {
-            Ok(Some(value)) => value.clamp(min_ns as f64, max_ns as f64),
-            // An empty sketch has no quantile; this one holds at least one sample.
-            _ => mean_ns,
-        };
-        Some(RttRow {
-            association,
-            path,
-            sender: sender.name(),
-            kind,
-            count: self.moments.count,
-            mean_ns,
-            sd_ns,
-            min_ns,
-            p50_ns: quantile(0.5),
-            p95_ns: quantile(0.95),
-            p99_ns: quantile(0.99),
-            max_ns,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn quantiles_are_within_the_stated_error(mut samples in proptest::collection::vec(1_000u64..10_000_000_000, 1..400)) {
-            let mut rtt = Rtt::default();
-            for &sample in &samples {
-                rtt.sample(sample);
-            }
-            let row = rtt.row(0, 0, End::A, "sack").unwrap();
-            samples.sort_unstable();
-            let rank = (0.95 * (samples.len() - 1) as f64).floor() as usize;
-            let exact = samples[rank] as f64;
-            prop_assert!((row.p95_ns - exact).abs() <= exact * (SKETCH_ERROR + 1e-9), "{} against {exact}", row.p95_ns);
-            prop_assert_eq!(row.min_ns, samples[0]);
-            prop_assert_eq!(row.max_ns, *samples.last().unwrap());
-            let mean = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
-            prop_assert!((row.mean_ns - mean).abs() <= mean * 1e-9);
-        }
-    }
 }

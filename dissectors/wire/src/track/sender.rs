@@ -16,6 +16,8 @@ use crate::sctp::tsn::Unwrap;
 const HISTORY: usize = 512;
 /// Most chunks remembered per sender; beyond it the oldest is forgotten.
 const REMEMBERED: usize = 1 << 16;
+/// Chunks that every sender may remember; for more it takes room.
+const FIRST_CHUNKS: usize = 4;
 /// Moves whose recovery is watched at a time. Concurrent multipath transfer makes one a packet.
 const WATCHED_RUNS: usize = 1024;
 
@@ -40,6 +42,14 @@ struct Sent {
     row: Option<usize>,
 }
 
+/// Where new DATA goes at present.
+#[derive(Clone, Copy)]
+struct Run {
+    path: u32,
+    /// None when the table has no room for it.
+    row: Option<usize>,
+}
+
 pub struct Sender {
     end: End,
     unwrap: Option<Unwrap>,
@@ -48,7 +58,7 @@ pub struct Sender {
     settled: usize,
     cumulative: Option<u64>,
     highest: Option<u64>,
-    run: Option<usize>,
+    run: Option<Run>,
     watched: Vec<(usize, u64)>,
     /// Last advance of the cumulative TSN.
     advanced: Option<Moment>,
@@ -56,6 +66,8 @@ pub struct Sender {
     waiting: Option<Moment>,
     /// Newest acknowledged chunk per path in the SACK at hand; kept to be reused.
     freshest: Vec<(u32, i64)>,
+    /// Chunks that `sent` may hold.
+    most: usize,
     /// An outstanding chunk was forgotten because too many were.
     has_forgotten: bool,
 }
@@ -74,6 +86,7 @@ impl Sender {
             advanced: None,
             waiting: None,
             freshest: Vec::new(),
+            most: FIRST_CHUNKS,
             has_forgotten: false,
         }
     }
@@ -167,6 +180,11 @@ impl Sender {
         }
     }
 
+    /// Whether a TSN cannot come as a new one any more.
+    pub fn is_past(&self, tsn: u32) -> bool {
+        self.unwrap.as_ref().is_some_and(|unwrap| self.is_before_memory(unwrap.near(tsn)))
+    }
+
     fn first_sight(
         &mut self,
         index: usize,
@@ -205,7 +223,8 @@ impl Sender {
             row: None,
         };
         self.sent.insert(index, sent);
-        if self.sent.len() > REMEMBERED
+        if self.sent.len() > self.most
+            && !self.may_remember_more(ledger)
             && let Some(oldest) = self.sent.pop_front()
         {
             self.settled = self.settled.saturating_sub(1);
@@ -216,7 +235,17 @@ impl Sender {
         }
     }
 
-    /// The run that a new chunk belongs to; opens one when the path changed.
+    /// Asks for room for as many chunks again.
+    fn may_remember_more(&mut self, ledger: &mut Ledger) -> bool {
+        let granted =
+            self.most < REMEMBERED && ledger.remember(self.most.saturating_mul(size_of::<Sent>()));
+        if granted {
+            self.most *= 2;
+        }
+        granted
+    }
+
+    /// The row of the run that a new chunk belongs to; a run begins when the path changes.
     fn run_of(
         &mut self,
         late: bool,
@@ -225,13 +254,13 @@ impl Sender {
         paths: &[Path],
         ledger: &mut Ledger,
     ) -> Option<usize> {
-        let current = self.run.filter(|&run| ledger.runs[run].path == at.path);
+        let current = self.run.filter(|run| run.path == at.path);
         // A TSN below the highest was overtaken, or its first transmission was lost before
         // the tap and this is a retransmission: no sign that new DATA moved.
         if late && current.is_none() && self.run.is_some() {
             return None;
         }
-        let run = current.unwrap_or_else(|| self.open_run(data, at, paths, ledger));
+        let run = current.unwrap_or_else(|| self.open_run(data, at, paths, ledger)).row?;
         let row = &mut ledger.runs[run];
         row.last_ns = at.moment.time_ns;
         row.last_frame = at.moment.frame;
@@ -249,7 +278,7 @@ impl Sender {
         at: &Place,
         paths: &[Path],
         ledger: &mut Ledger,
-    ) -> usize {
+    ) -> Run {
         let mut row = RunRow {
             association: at.association,
             sender: self.end.name(),
@@ -267,7 +296,7 @@ impl Sender {
             ..Default::default()
         };
         if let Some(previous) = self.run {
-            let ways = &paths[ledger.runs[previous].path as usize].ways;
+            let ways = &paths[previous.path as usize].ways;
             let heard = ways[self.end.other() as usize].last;
             let data = ways[self.end as usize].last_data;
             row.previous_heard_ns = heard.map(|m| m.time_ns);
@@ -275,14 +304,15 @@ impl Sender {
             row.previous_data_ns = data.map(|m| m.time_ns);
             row.previous_data_frame = data.map(|m| m.frame);
         }
-        let run = ledger.runs.len();
         // What must be acknowledged before the move has cost nothing more.
         let is_out = |highest: &u64| self.cumulative.is_none_or(|cumulative| *highest > cumulative);
         let target = self.highest.filter(is_out);
         row.outstanding_tsn = target.map(|tsn| tsn as u32);
-        ledger.runs.push(row);
-        if self.watched.len() < WATCHED_RUNS {
-            self.watched.push((run, target.unwrap_or(0)));
+        let run = Run { path: at.path, row: ledger.keep(row) };
+        if let Some(row) = run.row
+            && self.watched.len() < WATCHED_RUNS
+        {
+            self.watched.push((row, target.unwrap_or(0)));
         }
         self.run = Some(run);
         run

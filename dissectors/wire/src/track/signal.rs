@@ -26,11 +26,7 @@ impl Heartbeats {
     pub fn sent(&mut self, info: &[u8], at: &Place, ledger: &mut Ledger) {
         let key = self.hasher.hash_one(info);
         let pending = &mut self.pending[at.sender as usize];
-        if pending.len() >= PENDING {
-            pending.pop_front();
-        }
-        pending.push_back((key, ledger.heartbeats.len()));
-        ledger.heartbeats.push(HeartbeatRow {
+        let row = ledger.keep(HeartbeatRow {
             association: at.association,
             sender: at.sender.name(),
             path: at.path,
@@ -38,6 +34,11 @@ impl Heartbeats {
             frame: at.moment.frame,
             ..Default::default()
         });
+        let Some(row) = row else { return };
+        if pending.len() >= PENDING {
+            pending.pop_front();
+        }
+        pending.push_back((key, row));
     }
 
     pub fn answered(&mut self, info: &[u8], at: &Place, paths: &mut [Path], ledger: &mut Ledger) {
@@ -56,7 +57,7 @@ impl Heartbeats {
         let way = &mut paths[row.path as usize].ways[asker as usize];
         way.consecutive_timeouts = 0;
         if let Ok(rtt_ns) = u64::try_from(rtt_ns) {
-            way.heartbeat_rtt.sample(rtt_ns);
+            way.heartbeat_rtt.sample(rtt_ns, ledger);
         }
     }
 }
@@ -105,8 +106,7 @@ impl Reconfigurations {
             let names_source = |address: &Address| {
                 address.is_wildcard() && request.kind != param::DELETE_IP_ADDRESS
             };
-            rows.push(ledger.asconf.len());
-            ledger.asconf.push(AsconfRow {
+            rows.extend(ledger.keep(AsconfRow {
                 association: at.association,
                 sender: at.sender.name(),
                 path: at.path,
@@ -119,7 +119,7 @@ impl Reconfigurations {
                 transmissions: 1,
                 outcome: "pending",
                 ..Default::default()
-            });
+            }));
         }
         if questions.len() >= PENDING {
             questions.pop_front();

@@ -2,14 +2,20 @@
 
 mod acknowledgements;
 mod addresses;
+mod authentication;
 mod damage;
 mod data;
 mod duplicates;
 mod ends;
+mod floods;
 mod handshake;
+mod messages;
+mod messages_model;
 mod middle;
 mod model;
 mod runs;
 mod script;
 mod signals;
+mod spec;
 mod timers;
+mod zero_checksum;

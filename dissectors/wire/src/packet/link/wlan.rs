@@ -49,6 +49,7 @@ pub(super) fn data(frame: Span<'_>, pad: Pad) -> Result<Inner<'_>, Stop> {
     let header = frame.header::<HEADER>(Layer::Link, "802.11 data header")?;
     let mut size = HEADER;
     if flags & TO_AND_FROM_DS == TO_AND_FROM_DS {
+        frame.after(size).header::<ADDRESS_4>(Layer::Link, "802.11 fourth address")?;
         size += ADDRESS_4;
     }
     let mut aggregated = false;
@@ -80,6 +81,8 @@ pub(super) fn data(frame: Span<'_>, pad: Pad) -> Result<Inner<'_>, Stop> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::*;
+
     use super::super::IEEE802_11;
     use super::super::tests::outcome;
 
@@ -110,6 +113,15 @@ pub(super) mod tests {
         // Order in a frame without QoS is no HT control.
         assert_eq!(read(0x08, 0x81, &[]), "ip");
         assert_eq!(read(0x18, 2, &[]), "ip");
+    }
+
+    #[test]
+    fn what_is_missing_is_within_the_frame() {
+        // Four addresses by the flags, and room for hardly more than three.
+        let short = &frame(0xa8, 3, &[])[..26];
+        let span = Span { bytes: short, offset: 0, length: short.len() };
+        let Err(Stop::Problem(problem)) = data(span, Pad::None) else { panic!() };
+        assert_eq!((problem.offset, problem.needed, problem.available), (24, 6, 2));
     }
 
     #[test]

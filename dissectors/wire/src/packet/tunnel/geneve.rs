@@ -5,7 +5,7 @@ use super::super::{Stop, link};
 use super::{Tunnelled, header};
 use crate::problem::Layer;
 
-pub(super) const PORT: u16 = 6081;
+pub(crate) const PORT: u16 = 6081;
 const HEADER: usize = 8;
 /// Two bits of version, six of the options' length in words.
 const VERSION: u8 = 0xc0;

@@ -6,7 +6,7 @@ use super::super::{Inner, Skip, Stop};
 use super::{Tunnelled, header};
 use crate::problem::{Layer, Problem};
 
-pub(super) const PORT: u16 = 2152;
+pub(crate) const PORT: u16 = 2152;
 const HEADER: usize = 8;
 /// Version 1, protocol type GTP; spare bit left out.
 const VERSION_AND_TYPE: u8 = 0xf0;

@@ -7,6 +7,10 @@ mod vxlan;
 
 use etherparse::{IpNumber, ip_number};
 
+pub(crate) use geneve::PORT as GENEVE_PORT;
+pub(crate) use gtp::PORT as GTP_PORT;
+pub(crate) use vxlan::PORT as VXLAN_PORT;
+
 use super::bytes::Span;
 use super::{Inner, Skip, Stop};
 use crate::problem::Layer;

@@ -4,7 +4,7 @@ use super::super::bytes::{Span, be32};
 use super::super::{Inner, Stop};
 use super::{Tunnelled, header};
 
-pub(super) const PORT: u16 = 4789;
+pub(crate) const PORT: u16 = 4789;
 const HEADER: usize = 8;
 /// The VNI is valid, as it has to be.
 const I: u8 = 0x08;

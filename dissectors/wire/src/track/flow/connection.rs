@@ -66,7 +66,7 @@ impl Connections {
             Mptcp::Join { backup, address_id, token } => {
                 if header.has(SYN) {
                     flow.row.backup |= backup;
-                    flow.ways[sender as usize].row.address_id = Some(address_id);
+                    flow.ways[sender as usize].row.address_id = address_id;
                 }
                 if let Some(token) = token.filter(|_| header.has(SYN) && !header.has(ACK)) {
                     self.join(flow, sender, token);
@@ -97,6 +97,7 @@ impl Connections {
         }
         flow.row.mptcp_version = Some(version);
         flow.row.subflow = Some("capable");
+        flow.row.connection_end = Some(End::A.name());
         for (key, end) in [(sender_key, sender), (receiver_key, sender.other())] {
             let Some(token) = key.map(|key| token(version, key)) else { continue };
             let number = match (flow.row.connection, self.by_token.get(&token)) {
@@ -112,7 +113,7 @@ impl Connections {
 
     /// A SYN carries the token of its receiver.
     fn join(&mut self, flow: &mut Flow, sender: End, token: u32) {
-        let (number, _) = match self.by_token.get(&token) {
+        let (number, owner) = match self.by_token.get(&token) {
             Some(&known) => known,
             None => {
                 // The connection's first subflow is not in the capture.
@@ -121,9 +122,10 @@ impl Connections {
                 (number, sender.other())
             }
         };
+        // A join goes to the owner of its token, whichever end of the connection that is.
         flow.row.subflow = Some("join");
         flow.row.connection = Some(number);
-        flow.joins = Some(token);
+        flow.row.connection_end = Some(owner.other().name());
     }
 
     fn open(&mut self) -> u32 {
@@ -154,11 +156,7 @@ impl Connections {
         let Some(connection) = flow.row.connection.and_then(|n| self.known.get_mut(&n)) else {
             return;
         };
-        // A join goes to the owner of its token, whichever end of the connection that is.
-        let turned = flow
-            .joins
-            .and_then(|token| self.by_token.get(&token))
-            .is_some_and(|&(_, owner)| owner == End::A);
+        let turned = flow.row.connection_end == Some(End::B.name());
         let end = if turned { sender.other() } else { sender };
         let found = connection.sequences[end as usize].map(mapping, flow.row.flow);
         let row = &mut flow.ways[sender as usize].row;

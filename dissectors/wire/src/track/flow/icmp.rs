@@ -9,14 +9,14 @@ use crate::ledger::{IcmpRow, Ledger};
 use crate::track::End;
 
 impl Flows {
-    /// One ICMP error. `association` is the SCTP association that it quotes, and the end that
-    /// sent the quoted packet.
+    /// One ICMP error. `association` is the SCTP association that it quotes, the end that
+    /// sent the quoted packet, and that packet's verification tag.
     pub fn icmp(
         &mut self,
         sight: &Sight<'_>,
         message: &Message<'_>,
         quoted: Option<&Quoted>,
-        association: Option<(u32, End)>,
+        association: Option<(u32, End, u32)>,
         ledger: &mut Ledger,
     ) {
         let flow = quoted.and_then(|quoted| self.quoted(quoted));
@@ -24,7 +24,7 @@ impl Flows {
             self.budget.census.unlisted_icmp += 1;
             return;
         }
-        let sender = flow.map(|(_, end)| end).or(association.map(|(_, end)| end));
+        let sender = flow.map(|(_, end)| end).or(association.map(|(_, end, _)| end));
         ledger.icmp.push(IcmpRow {
             frame: sight.moment.frame,
             time_ns: sight.moment.time_ns,
@@ -40,9 +40,11 @@ impl Flows {
             quoted_protocol: quoted.map(|quoted| quoted.protocol),
             quoted_source_port: quoted.and_then(|quoted| quoted.ports).map(|ports| ports.0),
             quoted_destination_port: quoted.and_then(|quoted| quoted.ports).map(|ports| ports.1),
-            quoted_tag: quoted.and_then(|quoted| quoted.verification_tag),
+            quoted_tag: association
+                .map(|(.., tag)| tag)
+                .or(quoted.and_then(|quoted| quoted.verification_tag)),
             flow: flow.map(|(flow, _)| flow),
-            association: association.map(|(association, _)| association),
+            association: association.map(|(association, ..)| association),
             sender: sender.map(End::name),
         });
     }

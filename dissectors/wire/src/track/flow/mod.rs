@@ -8,7 +8,9 @@
 
 mod budget;
 mod connection;
+mod followed;
 mod icmp;
+mod key;
 mod sender;
 mod stream;
 mod tcp;
@@ -19,15 +21,16 @@ use hashbrown::HashMap;
 pub use self::budget::Census;
 use self::budget::{Budget, FLOW_ROWS, SMALL_FLOW_PACKETS};
 use self::connection::Connections;
+pub use self::followed::Followed;
+use self::key::{Key, Protocol, Socket};
+pub use self::stream::Numbered;
 use self::stream::Stream;
 use self::tcp::Tcp;
 use self::way::Way;
 use super::duplicate::Duplicates;
 use super::{End, Moment};
-use crate::address::Address;
 use crate::ledger::{FlowIntervalRow, FlowRow, Ledger, TcpRetransmissionRow};
 use crate::packet::Datagram;
-use crate::problem::Problem;
 use crate::{tcp as wire_tcp, udp as wire_udp};
 
 /// Flows remembered at a time, unless the caller says otherwise.
@@ -49,38 +52,6 @@ impl Sight<'_> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Protocol {
-    Tcp,
-    Udp,
-}
-
-impl Protocol {
-    fn name(self) -> &'static str {
-        match self {
-            Protocol::Tcp => "tcp",
-            Protocol::Udp => "udp",
-        }
-    }
-}
-
-/// One address and its port.
-type Socket = (Address, u16);
-
-/// The same for both directions.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    protocol: Protocol,
-    low: Socket,
-    high: Socket,
-}
-
-impl Key {
-    fn new(protocol: Protocol, one: Socket, other: Socket) -> Self {
-        Key { protocol, low: one.min(other), high: one.max(other) }
-    }
-}
-
 /// One flow: its rows, and what its protocol needs to go on.
 pub struct Flow {
     key: Key,
@@ -90,8 +61,6 @@ pub struct Flow {
     intervals: Vec<FlowIntervalRow>,
     retransmissions: Vec<TcpRetransmissionRow>,
     tcp: Option<Tcp>,
-    /// The token that an MPTCP subflow joined its connection by.
-    joins: Option<u32>,
     /// What numbers the datagrams of a UDP flow, by sender.
     streams: [Stream; 2],
     /// Had a packet since the search for an idle flow last passed here.
@@ -147,13 +116,13 @@ impl Flows {
         self.budget.census
     }
 
-    /// One TCP segment. Says what of its options could not be read.
+    /// One TCP segment.
     pub fn tcp(
         &mut self,
         sight: &Sight<'_>,
         segment: &wire_tcp::Segment<'_>,
         ledger: &mut Ledger,
-    ) -> Option<Problem> {
+    ) -> Followed {
         let header = &segment.header;
         let source = (sight.datagram.source, header.source_port);
         let destination = (sight.datagram.destination, header.destination_port);
@@ -162,8 +131,9 @@ impl Flows {
         // numbers cannot be within a round trip.
         let takes =
             segment.payload_length > 0 || header.flags & (wire_tcp::SYN | wire_tcp::FIN) != 0;
-        if self.is_copy(sight, key, takes) {
-            return None;
+        if let Some((flow, sender)) = self.copy(sight, key, source, takes) {
+            let window_bytes = flow.tcp.as_ref().and_then(|tcp| tcp.window_bytes(sender, header));
+            return Followed { window_bytes, ..Followed::copy_in(flow.row.flow, sender) };
         }
         let known = self.by_key.get(&key).copied();
         let index = match known {
@@ -174,7 +144,7 @@ impl Flows {
             Some(index) => index,
         };
         let Flows { slots, connections, budget, bin_ns, .. } = self;
-        let flow = slots.get_mut(index)?;
+        let Some(flow) = slots.get_mut(index) else { return Followed::default() };
         let sender = flow.sender(source);
         count(flow, sender, sight, segment.payload_length, *bin_ns, budget);
         let mut desk = Desk { moment: sight.moment, bin_ns: *bin_ns, budget, connections };
@@ -182,18 +152,23 @@ impl Flows {
     }
 
     /// One UDP datagram.
-    pub fn udp(&mut self, sight: &Sight<'_>, udp: &wire_udp::Datagram<'_>, ledger: &mut Ledger) {
+    pub fn udp(
+        &mut self,
+        sight: &Sight<'_>,
+        udp: &wire_udp::Datagram<'_>,
+        ledger: &mut Ledger,
+    ) -> Followed {
         let source = (sight.datagram.source, udp.source_port);
         let destination = (sight.datagram.destination, udp.destination_port);
         let key = Key::new(Protocol::Udp, source, destination);
-        if self.is_copy(sight, key, false) {
-            return;
+        if let Some((flow, sender)) = self.copy(sight, key, source, false) {
+            return Followed::copy_in(flow.row.flow, sender);
         }
         let index = match self.by_key.get(&key) {
             Some(&index) => index,
             None => self.open(key, source, destination, sight, ledger),
         };
-        let Some(flow) = self.slots.get_mut(index) else { return };
+        let Some(flow) = self.slots.get_mut(index) else { return Followed::default() };
         let sender = flow.sender(source);
         count(flow, sender, sight, udp.payload_length, self.bin_ns, &mut self.budget);
         // No number of UDP's own tells a datagram sent again from a new one.
@@ -203,9 +178,8 @@ impl Flows {
         if let Some(bin) = way.open_bin(&mut flow.intervals) {
             bin.new_bytes += bytes;
         }
-        if let Some(stream) = flow.streams.get_mut(sender as usize) {
-            stream.packet(udp.payload, sight.moment.time_ns);
-        }
+        let numbered = flow.streams[sender as usize].packet(udp.payload, sight.moment.time_ns);
+        Followed { place: Some((flow.row.flow, sender)), numbered, ..Followed::default() }
     }
 
     /// Writes the rows of the flows that are still remembered, and puts all in order.
@@ -221,22 +195,26 @@ impl Flows {
         self.budget.census
     }
 
-    /// Whether the capture holds this packet twice. `certain`: no sender repeats such a packet
-    /// at once; else only an equal IPv4 identification tells, or copies seen in the same flow.
-    fn is_copy(&mut self, sight: &Sight<'_>, key: Key, certain: bool) -> bool {
+    /// The flow and sender of a packet that the capture holds twice. `certain`: no sender repeats such a
+    /// packet at once; else only an equal IPv4 identification tells, or copies seen in the same flow.
+    fn copy(
+        &mut self,
+        sight: &Sight<'_>,
+        key: Key,
+        source: Socket,
+        certain: bool,
+    ) -> Option<(&Flow, End)> {
         let crc32c = crc_fast::crc32_iscsi(sight.datagram.bytes);
         if !self.duplicates.is_copy_of(sight.datagram, crc32c, sight.moment.time_ns) {
-            return false;
+            return None;
         }
-        let Some(flow) = self.by_key.get(&key).and_then(|&index| self.slots.get_mut(index)) else {
-            return false;
-        };
+        let flow = self.by_key.get(&key).and_then(|&index| self.slots.get_mut(index))?;
         let identified = sight.datagram.ip_id.is_some_and(|id| id != 0);
-        let copy = certain || identified || flow.row.duplicate_frames > 0;
-        if copy {
-            flow.row.duplicate_frames += 1;
+        if !(certain || identified || flow.row.duplicate_frames > 0) {
+            return None;
         }
-        copy
+        flow.row.duplicate_frames += 1;
+        Some((flow, flow.sender(source)))
     }
 
     fn is_restarted(&self, index: usize, source: Socket, header: &wire_tcp::Header) -> bool {
@@ -345,7 +323,6 @@ impl Flows {
             intervals: Vec::new(),
             retransmissions: Vec::new(),
             tcp,
-            joins: None,
             streams: Default::default(),
             recent: true,
         }

@@ -58,11 +58,25 @@ pub struct Sending {
     pub moment: Moment,
 }
 
-/// Payload bytes of one segment.
+/// What one segment was.
 #[derive(Default)]
-pub struct SentBytes {
+pub struct Outcome {
+    /// Of its payload.
     pub new_bytes: u64,
     pub retransmitted_bytes: u64,
+    /// In a word; none where it takes no sequence numbers.
+    pub sent_as: Option<&'static str>,
+}
+
+const NEW: &str = "new";
+const OUT_OF_ORDER: &str = "out-of-order";
+const KEEP_ALIVE: &str = "keep-alive";
+const WINDOW_PROBE: &str = "window-probe";
+
+/// A segment that asks for an answer rather than sends something.
+struct Probe {
+    name: &'static str,
+    carries_new: bool,
 }
 
 #[derive(Default)]
@@ -130,19 +144,21 @@ impl Sender {
         row: &mut FlowDirectionRow,
         rows: &mut Vec<TcpRetransmissionRow>,
         budget: &mut Budget,
-    ) -> SentBytes {
+    ) -> Outcome {
         let sequence = sending.sequence.wrapping_add(u32::from(sending.syn));
         self.begin(sequence);
-        let Some(line) = self.line else { return SentBytes::default() };
+        let Some(line) = self.line else { return Outcome::default() };
         let start = line.near(sequence);
         self.note_timestamp(sending);
         let units = u64::from(sending.length) + u64::from(sending.fin);
         if sending.syn_again && units == 0 {
-            self.repeated_syn(sending, row, rows, budget);
-            return SentBytes::default();
+            return self.repeated_syn(sending, row, rows, budget);
         }
-        if self.is_probe(start, sending, row) || units == 0 {
-            return SentBytes::default();
+        let probe = self.probe(start, sending, row);
+        if units == 0 || probe.as_ref().is_some_and(|probe| !probe.carries_new) {
+            let syn = sending.syn.then_some(NEW);
+            let sent_as = probe.map(|probe| probe.name).or(syn);
+            return Outcome { sent_as, ..Outcome::default() };
         }
         if start.abs_diff(self.next) > BEYOND_WINDOWS {
             self.resume_at(start);
@@ -154,7 +170,8 @@ impl Sender {
         let walk = self.walk(start, end, sending);
         self.advance(end, sequence, units);
         self.forget(budget);
-        self.judge(start, end, walk, sending, row, rows, budget)
+        let outcome = self.judge(start, end, walk, sending, row, rows, budget);
+        Outcome { sent_as: probe.map(|probe| probe.name).or(outcome.sent_as), ..outcome }
     }
 
     /// The first number seen, sent or acknowledged, is where the capture begins.
@@ -192,20 +209,25 @@ impl Sender {
     }
 
     /// Keep-alives and window probes: counted, and otherwise left out, unless a probe carries a new byte.
-    fn is_probe(&mut self, start: u64, sending: &Sending, row: &mut FlowDirectionRow) -> bool {
+    fn probe(
+        &mut self,
+        start: u64,
+        sending: &Sending,
+        row: &mut FlowDirectionRow,
+    ) -> Option<Probe> {
         if sending.length > 1 || sending.fin || sending.syn {
-            return false;
+            return None;
         }
         let behind = start.saturating_add(1) == self.next;
         if sending.into_zero_window && (behind || (start == self.next && sending.length == 1)) {
             row.window_probes += 1;
-            return behind;
+            return Some(Probe { name: WINDOW_PROBE, carries_new: !behind });
         }
         if behind && self.floor == self.next {
             row.keep_alives += 1;
-            return true;
+            return Some(Probe { name: KEEP_ALIVE, carries_new: false });
         }
-        false
+        None
     }
 
     /// Finds out which of the numbers are new, late or repeated, and remembers them as sent now.
@@ -270,7 +292,7 @@ impl Sender {
         row: &mut FlowDirectionRow,
         rows: &mut Vec<TcpRetransmissionRow>,
         budget: &mut Budget,
-    ) -> SentBytes {
+    ) -> Outcome {
         let Walk { mut fresh, mut late, mut repeated, last, before, overtaker } = walk;
         let overtaken = late > 0 && self.was_overtaken(start, overtaker, sending);
         let again = repeated > 0 || (late > 0 && !overtaken);
@@ -281,22 +303,25 @@ impl Sender {
                 Last::Repeated => repeated -= 1,
             }
         }
-        let mut bytes = SentBytes { new_bytes: fresh, retransmitted_bytes: repeated };
+        let mut outcome =
+            Outcome { new_bytes: fresh, retransmitted_bytes: repeated, sent_as: Some(NEW) };
         if overtaken {
-            bytes.new_bytes += late;
+            outcome.sent_as = Some(OUT_OF_ORDER);
+            outcome.new_bytes += late;
             row.out_of_order_packets += 1;
             row.out_of_order_bytes += late;
         } else {
-            bytes.retransmitted_bytes += late;
+            outcome.retransmitted_bytes += late;
             if late > 0 {
                 self.mark_repeated(start, end);
             }
         }
-        row.new_bytes += bytes.new_bytes;
+        row.new_bytes += outcome.new_bytes;
         if again {
             let cause = self.cause(start, end, before, sending);
+            outcome.sent_as = Some(cause.name());
             let entry = TcpRetransmissionRow {
-                bytes: u32::try_from(bytes.retransmitted_bytes).unwrap_or(u32::MAX),
+                bytes: u32::try_from(outcome.retransmitted_bytes).unwrap_or(u32::MAX),
                 first_frame: before.map(|sent| sent.first.frame),
                 first_ns: before.map(|sent| sent.first.time_ns),
                 previous_ns: before.map(|sent| sent.last_ns),
@@ -310,7 +335,7 @@ impl Sender {
             }
             self.again.push_back(Again { start, end, row });
         }
-        bytes
+        outcome
     }
 
     /// The first transmission of these numbers is not in the capture: they give no RTT.
@@ -327,9 +352,10 @@ impl Sender {
         row: &mut FlowDirectionRow,
         rows: &mut Vec<TcpRetransmissionRow>,
         budget: &mut Budget,
-    ) {
+    ) -> Outcome {
         let entry = entry(row, sending, Cause::Timeout);
         self.retransmitted(entry, Cause::Timeout, row, rows, budget);
+        Outcome { sent_as: Some(Cause::Timeout.name()), ..Outcome::default() }
     }
 
     /// Counts a retransmission; returns the index of its row.

@@ -31,19 +31,27 @@ struct Candidates {
     ditg: Option<(Numbers, DitgClock)>,
 }
 
+/// The number of a datagram whose stream has been recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbered {
+    Rtp(Rtp),
+    Ditg(Ditg),
+}
+
 impl Stream {
-    pub fn packet(&mut self, payload: &[u8], time_ns: i64) {
+    /// Says what numbers this packet, once the stream has been recognised.
+    pub fn packet(&mut self, payload: &[u8], time_ns: i64) -> Option<Numbered> {
         let shown = self.state.as_ref().is_some_and(|state| state.shown().is_some());
         if !shown {
             if self.looked >= PATIENCE {
                 self.state = None;
-                return;
+                return None;
             }
             self.looked += 1;
         }
         let (rtp, ditg) = (Rtp::read(payload), Ditg::read(payload));
         if self.state.is_none() && rtp.is_none() && ditg.is_none() {
-            return;
+            return None;
         }
         let state = self.state.get_or_insert_default();
         let shown = state.shown();
@@ -57,6 +65,7 @@ impl Stream {
         {
             state.ditg(&ditg, time_ns);
         }
+        state.numbered(rtp, ditg)
     }
 
     pub fn finish(&self, row: &mut FlowDirectionRow) {
@@ -92,6 +101,19 @@ impl Candidates {
             Some("d-itg")
         } else {
             None
+        }
+    }
+
+    fn numbered(&self, rtp: Option<Rtp>, ditg: Option<Ditg>) -> Option<Numbered> {
+        let has_shown = |numbers: &Numbers, id: u32| numbers.shown && numbers.id == id;
+        match (&self.rtp, &self.ditg, rtp, ditg) {
+            (Some((numbers, _)), _, Some(rtp), _) if has_shown(numbers, rtp.ssrc) => {
+                Some(Numbered::Rtp(rtp))
+            }
+            (_, Some((numbers, _)), _, Some(ditg)) if has_shown(numbers, ditg.flow_id) => {
+                Some(Numbered::Ditg(ditg))
+            }
+            _ => None,
         }
     }
 

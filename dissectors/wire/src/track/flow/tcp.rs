@@ -2,11 +2,12 @@
 //! what is outstanding is the work of its two [`Sender`]s.
 
 use super::sender::{Acknowledgement, Sender, Sending};
-use super::{Desk, Flow};
+use super::{Desk, Flow, Followed};
 use crate::ledger::FlowRow;
 use crate::problem::Problem;
+use crate::tcp::option::MAXIMUM_SHIFT;
 use crate::tcp::{ACK, FIN, Header, Mptcp, Opt, RST, SYN, Sack, Segment, mptcp};
-use crate::track::End;
+use crate::track::{End, Moment};
 
 #[derive(Default)]
 pub struct Tcp {
@@ -95,6 +96,12 @@ impl Tcp {
         })
     }
 
+    /// The window that a segment advertises: scaled, but for SYN's (RFC 7323 section 2.2).
+    pub fn window_bytes(&self, sender: End, header: &Header) -> Option<u32> {
+        let shift = if header.has(SYN) { 0 } else { self.shift_of(sender)? };
+        Some(u32::from(header.window) << shift)
+    }
+
     /// The whole round trip: of the handshake, else of the two directions' smoothed samples,
     /// each of which goes from the capture to one end and back.
     fn round_trip_ns(&self) -> Option<i64> {
@@ -103,7 +110,8 @@ impl Tcp {
         halves.reduce(i64::saturating_add).or_else(handshake)
     }
 
-    fn handshake(&mut self, sender: End, header: &Header, row: &mut FlowRow, time_ns: i64) {
+    fn handshake(&mut self, sender: End, header: &Header, row: &mut FlowRow, now: Moment) {
+        let time_ns = now.time_ns;
         let (syn, ack) = (header.has(SYN), header.has(ACK));
         match (syn, ack) {
             (true, false) => self.syn.seen(header.sequence, time_ns),
@@ -121,6 +129,7 @@ impl Tcp {
             {
                 self.acked_ns = Some(time_ns);
                 row.seen_handshake = self.syn.first_ns.is_some();
+                (row.established_ns, row.established_frame) = (Some(time_ns), Some(now.frame));
                 let since =
                     |sent_ns: Option<i64>| u64::try_from(time_ns.saturating_sub(sent_ns?)).ok();
                 row.syn_ack_rtt_ns = since(self.syn_ack.once_ns());
@@ -134,14 +143,19 @@ impl Tcp {
         }
     }
 
-    fn ended(&mut self, sender: End, header: &Header, row: &mut FlowRow) {
+    fn ended(&mut self, sender: End, header: &Header, row: &mut FlowRow, now: Moment) {
+        let closed = (Some(now.time_ns), Some(now.frame));
         if header.has(RST) {
             if matches!(row.end, "open" | "half-closed") {
                 (row.end, row.ended_by) = ("rst", Some(sender.name()));
+                (row.closed_ns, row.closed_frame) = closed;
             }
         } else if header.has(FIN) && row.end != "rst" {
             self.fin[sender as usize] = true;
-            row.ended_by = row.ended_by.or(Some(sender.name()));
+            if row.ended_by.is_none() {
+                row.ended_by = Some(sender.name());
+                (row.closed_ns, row.closed_frame) = closed;
+            }
             row.end = if self.fin == [true; 2] { "fin" } else { "half-closed" };
         }
     }
@@ -174,33 +188,36 @@ fn length(from_ns: i64, to_ns: i64) -> u64 {
     u64::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(0)
 }
 
-/// Reads one segment into its flow. Says what of its options could not be read.
+/// Reads one segment into its flow.
 pub fn segment(
     flow: &mut Flow,
     sender: End,
     segment: &Segment<'_>,
     desk: &mut Desk<'_>,
-) -> Option<Problem> {
-    let mut tcp = flow.tcp.take()?;
+) -> Followed {
+    let mut followed = Followed { place: Some((flow.row.flow, sender)), ..Followed::default() };
+    let Some(mut tcp) = flow.tcp.take() else { return followed };
     let header = &segment.header;
     let (said, problem) = options(flow, sender, segment, desk);
+    followed.problem = problem;
     let before = tcp.remembered();
     announce(&mut tcp, flow, sender, header, &said);
-    tcp.handshake(sender, header, &mut flow.row, desk.moment.time_ns);
+    tcp.handshake(sender, header, &mut flow.row, desk.moment);
     if header.has(RST) {
         // What an RST carries is no data, and its numbers may be anything (RFC 9293 section 3.5.2).
-        tcp.ended(sender, header, &mut flow.row);
+        tcp.ended(sender, header, &mut flow.row, desk.moment);
     } else {
-        transmit(&mut tcp, flow, sender, segment, &said, desk);
+        followed.sent_as = transmit(&mut tcp, flow, sender, segment, &said, desk);
         if header.has(ACK) {
             acknowledge(&mut tcp, flow, sender, segment, &said, desk);
         }
-        tcp.ended(sender, header, &mut flow.row);
+        tcp.ended(sender, header, &mut flow.row, desk.moment);
         window(&mut tcp, flow, sender, header, desk);
     }
+    followed.window_bytes = tcp.window_bytes(sender, header);
     desk.budget.remembered(before, tcp.remembered());
     flow.tcp = Some(tcp);
-    problem
+    followed
 }
 
 fn options<'a>(
@@ -214,7 +231,7 @@ fn options<'a>(
     for option in segment.options.clone() {
         match option {
             Ok(Opt::MaximumSegmentSize(mss)) => said.mss = Some(mss),
-            Ok(Opt::WindowScale(shift)) => said.shift = Some(shift),
+            Ok(Opt::WindowScale(shift)) => said.shift = Some(shift.min(MAXIMUM_SHIFT)),
             Ok(Opt::SackPermitted) => said.sack_permitted = true,
             Ok(Opt::Sack(sack)) => said.sack = Some(sack),
             Ok(Opt::Timestamps { value, echo }) => said.timestamps = Some((value, echo)),
@@ -260,7 +277,7 @@ fn transmit(
     segment: &Segment<'_>,
     said: &Said<'_>,
     desk: &mut Desk<'_>,
-) {
+) -> Option<&'static str> {
     let header = &segment.header;
     let count = if header.has(ACK) { tcp.syn_ack.count } else { tcp.syn.count };
     let sending = Sending {
@@ -275,6 +292,9 @@ fn transmit(
         moment: desk.moment,
     };
     let way = &mut flow.ways[sender as usize];
+    if sending.length > 0 || sending.syn || sending.fin {
+        way.row.segments += 1;
+    }
     let retransmissions = &mut flow.retransmissions;
     let sender = &mut tcp.senders[sender as usize];
     let sent = sender.send(&sending, &mut way.row, retransmissions, desk.budget);
@@ -284,6 +304,7 @@ fn transmit(
         bin.flight_max_bytes = bin.flight_max_bytes.max(sender.flight());
     }
     way.row.flight_max_bytes = way.row.flight_max_bytes.max(sender.flight());
+    sent.sent_as
 }
 
 /// The ACK that `sender` sent, for what the other end sent.
@@ -333,7 +354,7 @@ fn window(tcp: &mut Tcp, flow: &mut Flow, sender: End, header: &Header, desk: &m
     if header.has(SYN) || !header.has(ACK) {
         return;
     }
-    let shift = tcp.shift_of(sender);
+    let bytes = tcp.window_bytes(sender, header);
     let window = &mut tcp.windows[sender as usize];
     let way = &mut flow.ways[sender as usize];
     let time_ns = desk.moment.time_ns;
@@ -341,6 +362,7 @@ fn window(tcp: &mut Tcp, flow: &mut Flow, sender: End, header: &Header, desk: &m
         (0, None) => {
             window.closed_ns = Some(time_ns);
             way.row.zero_windows += 1;
+            way.row.zero_window_frame = way.row.zero_window_frame.or(Some(desk.moment.frame));
         }
         (0, Some(_)) | (_, None) => {}
         (_, Some(closed_ns)) => {
@@ -348,8 +370,7 @@ fn window(tcp: &mut Tcp, flow: &mut Flow, sender: End, header: &Header, desk: &m
             way.row.zero_window_ns += length(closed_ns, time_ns);
         }
     }
-    let Some(shift) = shift else { return };
-    let bytes = u32::from(header.window) << shift;
+    let Some(bytes) = bytes else { return };
     let least = |least: Option<u32>| Some(least.map_or(bytes, |least| least.min(bytes)));
     let row = &mut way.row;
     row.window_min_bytes = least(row.window_min_bytes);

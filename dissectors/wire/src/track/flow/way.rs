@@ -28,6 +28,10 @@ impl Way {
         self.row.wire_bytes += u64::from(sight.wire_bytes);
         self.row.payload_bytes += u64::from(payload_bytes);
         let time_ns = sight.moment.time_ns;
+        if self.last_ns.is_none() {
+            self.row.start_ns = time_ns;
+        }
+        self.row.end_ns = time_ns;
         if let Some(last_ns) = self.last_ns.replace(time_ns) {
             self.gaps.sample(time_ns.saturating_sub(last_ns));
         }

@@ -88,7 +88,7 @@ impl Sender {
         if let (Some(start), Some(before)) = (self.waiting, before)
             && at.moment.time_ns.saturating_sub(start.time_ns) >= STALL_NS
         {
-            ledger.stalls.push(StallRow {
+            ledger.keep(StallRow {
                 association: at.association,
                 sender: self.end.name(),
                 start_ns: start.time_ns,
@@ -225,7 +225,7 @@ impl Sender {
                 continue; // the capture's clock went back: no sample
             };
             let way = &mut paths[path as usize].ways[self.end as usize];
-            way.sack_rtt.sample(rtt_ns);
+            way.sack_rtt.sample(rtt_ns, ledger);
             let bin = way.bin(&Place { path, sender: self.end, ..*at }, ledger);
             bin.rtt_count += 1;
             bin.rtt_sum_ns = bin.rtt_sum_ns.saturating_add(rtt_ns);

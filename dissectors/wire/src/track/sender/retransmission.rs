@@ -40,8 +40,7 @@ impl Sender {
             way.flight_chunks += 1;
             way.flight_bytes += u64::from(sent.bytes);
         }
-        sent.row = Some(ledger.retransmissions.len());
-        ledger.retransmissions.push(RetransmissionRow {
+        sent.row = ledger.keep(RetransmissionRow {
             association: at.association,
             sender: self.end.name(),
             tsn: data.tsn,
@@ -104,7 +103,7 @@ impl Sender {
         way.t3_expired_ns = Some(at.moment.time_ns);
         way.t3_started = None;
         way.consecutive_timeouts = way.consecutive_timeouts.saturating_add(1);
-        ledger.timeouts.push(TimeoutRow {
+        ledger.keep(TimeoutRow {
             association: at.association,
             sender: self.end.name(),
             path: sent.last_path,
@@ -121,7 +120,7 @@ impl Sender {
     }
 
     pub(super) fn old_retransmission(&mut self, data: &Data<'_>, at: &Place, ledger: &mut Ledger) {
-        ledger.retransmissions.push(RetransmissionRow {
+        ledger.keep(RetransmissionRow {
             association: at.association,
             sender: self.end.name(),
             tsn: data.tsn,

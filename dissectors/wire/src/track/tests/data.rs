@@ -39,7 +39,7 @@ fn transmissions_are_numbered() {
         tag: 20,
         ip_id: None,
     };
-    let chunks = [1, 2, 1].map(|tsn| super::script::data(tsn, 8));
+    let chunks = [1, 2, 1].map(|tsn| super::spec::data(tsn, 8));
     assert_eq!(scene.send(envelope, &chunks), [2, 1, 3]);
 }
 
@@ -120,8 +120,7 @@ fn flight_is_what_is_not_acknowledged() {
         "99  a1 <- b1  SACK 4 dups=2",
     ] {
         scene.play(line);
-        let second =
-            if scene.tracker.ledger.paths.len() > 1 { scene.flight_bytes(End::A, 1) } else { 0 };
+        let second = if scene.own().paths.len() > 1 { scene.flight_bytes(End::A, 1) } else { 0 };
         flights.push((scene.flight_bytes(End::A, 0), second));
     }
     assert_eq!(flights, [(400, 0), (200, 0), (100, 100), (100, 100), (100, 0), (100, 0), (0, 0)]);
@@ -142,11 +141,11 @@ fn outstanding_chunks_are_bounded() {
         ip_id: None,
     };
     for tsn in 1..=70_000 {
-        scene.send(envelope(ms(i64::from(tsn))), &[super::script::data(tsn, 4)]);
+        scene.send(envelope(ms(i64::from(tsn))), &[super::spec::data(tsn, 4)]);
     }
-    assert_eq!(scene.send(envelope(ms(80_000)), &[super::script::data(3, 4)]), [0]);
-    let association = scene.tracker.associations[0].as_deref().unwrap();
+    assert_eq!(scene.send(envelope(ms(80_000)), &[super::spec::data(3, 4)]), [0]);
+    let association = &scene.tracker.open.get(0).unwrap().association;
     assert_eq!(association.senders[End::A as usize].remembered(), 65_536);
     assert_eq!(scene.flight_bytes(End::A, 0), 65_536 * 4);
-    assert_eq!(scene.tracker.ledger.runs[0].chunks, 70_000);
+    assert_eq!(scene.own().runs[0].chunks, 70_000);
 }

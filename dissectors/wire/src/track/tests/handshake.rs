@@ -157,7 +157,7 @@ fn ports_keep_associations_apart() {
     scene.play(HANDSHAKE);
     scene.ports = [1002, 2002];
     scene.play(HANDSHAKE);
-    let ledger = scene.tracker.finish();
+    let ledger = scene.finish();
     let ends: Vec<_> = ledger.associations.iter().map(|row| (row.a_port, row.end)).collect();
     assert_eq!(ends, [(1001, "open"), (1002, "open")]);
 }
@@ -170,8 +170,8 @@ fn tags_of_an_association_are_bounded() {
     for tag in 100..400 {
         scene.play(&format!("{tag}  a1 <- b1  INIT-ACK tag={tag}"));
     }
-    assert_eq!(scene.tracker.ledger.associations.len(), 1);
-    assert_eq!(scene.tracker.routes.len(), super::super::KEYS);
+    assert_eq!(scene.tracker.open.len(), 1);
+    assert_eq!(scene.tracker.routes.len(), super::super::route::KEYS);
 }
 
 /// There was nothing to restart: the first attempt never came up.

@@ -66,7 +66,7 @@ fn both_ends_may_use_the_same_port() {
        30  a1 -> b1  SACK 30
        40  a2 -> b2  DATA 701",
     );
-    let ledger = scene.tracker.finish();
+    let ledger = scene.finish();
     let [row] = &ledger.associations[..] else { panic!("{:?}", ledger.associations) };
     assert_eq!((row.packets, row.a_tag, row.b_tag), (5, Some(10), Some(20)));
     let runs: Vec<_> = ledger.runs.iter().map(|run| (run.sender, run.path)).collect();

@@ -13,8 +13,11 @@ fn the_handshake_gives_three_round_trips_and_the_options() {
         (ms(10), ms(10), ms(20))
     );
     assert_eq!((row.end, row.end_ns, row.end_frame), ("open", 20 * MS, 3));
+    assert_eq!((row.established_ns, row.established_frame), (Some(20 * MS), Some(3)));
+    assert_eq!((row.closed_ns, row.closed_frame), (None, None));
     let (a, b) = (way(&ledger, "a"), way(&ledger, "b"));
     assert_eq!((a.mss, a.window_scale, a.sack_permitted), (Some(1460), Some(7), true));
+    assert_eq!((a.start_ns, a.end_ns, a.packets, a.segments), (0, 20 * MS, 2, 1));
     assert_eq!((b.mss, b.window_scale, b.packets), (Some(1400), Some(2), 1));
     assert_eq!(a.window_max_bytes, Some(512 << 7));
 }
@@ -30,6 +33,7 @@ fn a_repeated_syn_gives_no_round_trip() {
     );
     let row = flow(&ledger);
     assert_eq!((row.syn_rtt_ns, row.handshake_rtt_ns), (None, None));
+    assert_eq!(row.established_ns, Some(1020 * MS));
     assert_eq!(row.syn_ack_rtt_ns, Some(10 * MS as u64));
     let a = way(&ledger, "a");
     assert_eq!((a.retransmitted_packets, a.timeout_retransmissions, a.new_bytes), (1, 1, 0));
@@ -45,7 +49,9 @@ fn a_syn_ack_seen_first_comes_from_b() {
 fn ends() {
     let end = |ladder: &str| {
         let ledger = established(ladder);
-        (flow(&ledger).end, flow(&ledger).ended_by)
+        let row = flow(&ledger);
+        assert_eq!((row.closed_ns, row.closed_frame), (Some(30 * MS), Some(4)));
+        (row.end, row.ended_by)
     };
     let fin = "30 b FA seq=500 ack=100\n40 a FA seq=100 ack=501\n50 b A seq=501 ack=101";
     assert_eq!(end(fin), ("fin", Some("b")));
@@ -93,6 +99,7 @@ fn a_zero_window_and_how_long() {
     );
     let (a, b) = (way(&ledger, "a"), way(&ledger, "b"));
     assert_eq!((b.zero_windows, b.zero_window_ns), (1, 300 * MS as u64));
+    assert_eq!((a.zero_window_frame, b.zero_window_frame), (None, Some(5)));
     assert_eq!((b.window_min_bytes, b.window_max_bytes), (Some(0), Some(320)));
     assert_eq!((a.window_probes, a.keep_alives, a.retransmitted_packets), (1, 0, 0));
     assert_eq!((a.new_bytes, b.duplicate_acks), (800, 0));

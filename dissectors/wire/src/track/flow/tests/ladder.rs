@@ -15,7 +15,7 @@ use crate::packet::Datagram;
 use crate::tcp;
 use crate::tcp::build::option;
 use crate::track::Moment;
-use crate::track::flow::{Flows, Sight};
+use crate::track::flow::{Flows, Followed, Sight};
 
 pub const MS: i64 = 1_000_000;
 
@@ -28,12 +28,19 @@ pub const HANDSHAKE: &str = "
 pub struct Scene {
     pub flows: Flows,
     pub ledger: Ledger,
+    /// Of every packet.
+    pub followed: Vec<Followed>,
     frame: u64,
 }
 
 impl Scene {
     pub fn new(capacity: usize) -> Self {
-        Scene { flows: Flows::new(100 * MS, capacity), ledger: Ledger::default(), frame: 0 }
+        Scene {
+            flows: Flows::new(100 * MS, capacity),
+            ledger: Ledger::default(),
+            followed: Vec::new(),
+            frame: 0,
+        }
     }
 
     pub fn play(&mut self, ladder: &str) {
@@ -116,8 +123,9 @@ impl Scene {
         let moment = Moment { time_ns, frame: self.frame };
         let sight = Sight { moment, wire_bytes: length + 34, interface: None, datagram: &datagram };
         let segment = tcp::parse(bytes, length).unwrap();
-        let problem = self.flows.tcp(&sight, &segment, &mut self.ledger);
-        assert_eq!(problem, None);
+        let followed = self.flows.tcp(&sight, &segment, &mut self.ledger);
+        assert_eq!(followed.problem, None);
+        self.followed.push(followed);
     }
 
     pub fn finish(mut self) -> Ledger {

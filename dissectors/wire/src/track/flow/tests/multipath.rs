@@ -42,6 +42,26 @@ fn a_join_finds_its_connection_by_token() {
 }
 
 #[test]
+fn a_join_of_the_called_end_is_turned_round() {
+    let token = token(1, KEYS[0]);
+    let ledger = play(&format!(
+        "{}
+         25 b S  seq=99 port=1002 mptcp=1003{token:08x}00000000
+         30 b A seq=500 ack=100 {}
+         40 b A seq=100 ack=500 port=1002 {}",
+        capable(),
+        mapped(1000, 100),
+        mapped(1000, 100),
+    ));
+    let ends: Vec<_> = ledger.flows.iter().map(|row| row.connection_end).collect();
+    assert_eq!(ends, [Some("a"), Some("b")]);
+    assert_eq!(ledger.flows[1].connection, ledger.flows[0].connection);
+    let rows =
+        ledger.flow_directions.iter().map(|row| (row.flow, row.sender, row.reinjected_bytes));
+    assert_eq!(rows.collect::<Vec<_>>(), [(0, "a", 0), (0, "b", 0), (1, "a", 100)]);
+}
+
+#[test]
 fn joins_without_their_first_subflow_still_belong_together() {
     let join = |port: u16, token: u32| {
         format!("{port} a S seq=99 port={port} mptcp=1003{token:08x}00000000\n")

@@ -1,7 +1,7 @@
 //! RTP and D-ITG in UDP.
 
 use crate::ledger::FlowDirectionRow;
-use crate::track::flow::stream::Stream;
+use crate::track::flow::stream::{Numbered, Stream};
 
 const MS: i64 = 1_000_000;
 
@@ -76,4 +76,23 @@ fn other_datagrams_are_not_taken_for_either() {
     assert_eq!(voice((0..99).map(|n| n * 7)).numbered_by, None);
     let strange = (0..99_u32).map(|n| (i64::from(n) * MS, ditg(n, n * 5000)));
     assert_eq!(row(strange).numbered_by, None);
+}
+
+#[test]
+fn a_packet_tells_its_number_once_the_stream_is_recognised() {
+    let mut stream = Stream::default();
+    let mut numbers = Vec::new();
+    for number in 0..10_u16 {
+        let found = stream.packet(&rtp(number, 0), i64::from(number) * MS);
+        numbers.push(found.map(|found| match found {
+            Numbered::Rtp(rtp) => rtp.sequence,
+            Numbered::Ditg(_) => panic!(),
+        }));
+    }
+    assert_eq!(numbers[..7], [None; 7]);
+    assert_eq!(numbers[7..], [Some(7), Some(8), Some(9)]);
+    // Another source in the same flow is not that stream.
+    let mut other = rtp(10, 0);
+    other[11] = 1;
+    assert_eq!(stream.packet(&other, 10 * MS), None);
 }

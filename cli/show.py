@@ -1,0 +1,66 @@
+"""`pathscope show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from ..api import explain
+from ..dissectors.frame import DECODERS
+from .faults import refusals
+from .index import tell_of_index
+from .options import CAPTURE, read_options, reading_options
+from .terminal import plain
+
+MOST_FRAMES = (1 << 63) - 1
+
+
+@click.command("show")
+@click.argument("capture", type=CAPTURE)
+@click.argument("frame", type=click.IntRange(1, MOST_FRAMES))
+@click.option(
+    "--decoder",
+    default="auto",
+    show_default=True,
+    type=click.Choice(DECODERS),
+    help="Who decodes: auto is tshark where it and pyshark are installed, else our own.",
+)
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "json"]),
+    help="json is one object.",
+)
+@click.option("--hex", "dump", is_flag=True, help="Also show the bytes.")
+@reading_options
+def show_command(
+    capture: Path,
+    frame: int,
+    decoder: str,
+    form: str,
+    dump: bool,
+    expression: str | None,
+    udp_ports: tuple[int, ...],
+    window_s: float | None,
+) -> None:
+    """Decode one frame: every header, chunk, parameter and cause, and what the tracker says of it.
+
+    \b
+    Example:
+      pathscope show client.pcapng 444 --decoder own
+    """
+    from ..reports.frame import document, lines
+
+    chosen = next(known for known in DECODERS if known == decoder)
+    options = read_options(expression, udp_ports, window_s)
+    with refusals():
+        tell_of_index(capture, options)
+        found = explain(capture, frame, options, decoder=chosen)
+    if form == "json":
+        click.echo(json.dumps(document(found, dump=dump), ensure_ascii=False))
+    else:
+        click.echo(plain("\n".join(lines(found, dump=dump))))

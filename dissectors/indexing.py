@@ -1,0 +1,144 @@
+"""Making an offset index: one pass over the capture, and a folder that appears when it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from . import ledger as ledgers
+from .index import FORMAT, HEAD, PACKETS, Index, definitions, folder_of, identity, normal, schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .ledger import ReadOptions
+
+BLOCK_BYTES = 1 << 20
+"""Of the capture, to a block: what is read for a single packet, as a rule."""
+
+COUNTING = ("frame", "time_ns")
+"""Columns of the packet table that go up as a rule."""
+
+
+def build(
+    capture: Path,
+    options: ReadOptions,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Index:
+    """Read a capture and write its index beside it, in place of an older one.
+
+    Parameters
+    ----------
+    capture
+        A plain capture file.
+    options
+        How to read it; an index serves only readings with these.
+    progress
+        Called now and then with bytes read and bytes in all.
+
+    Raises
+    ------
+    CaptureError
+        As `ledger.read`, and when the capture changed in the meantime.
+    FilterError
+        When libpcap does not take the filter.
+    ValueError
+        When the capture is compressed or no file.
+    FileExistsError
+        When something else than an index is in its place.
+    OSError
+        When the index cannot be written.
+    """
+    folder = folder_of(capture)
+    if folder.exists() and not (folder / HEAD).is_file():
+        raise FileExistsError(f"{folder} exists and is no index")
+    running = _core.Pass(
+        [capture],
+        bin_ns=options.bin_ns,
+        udp_ports=None if options.udp_ports is None else list(options.udp_ports),
+        reorder_window_ns=options.reorder_window_ns,
+        filter=options.filter,
+        flows=options.flows,
+        flow_capacity=options.flow_capacity,
+        index_block_bytes=BLOCK_BYTES,
+    )
+    before = identity(capture)
+    with _new_folder(folder) as temporary:
+        facts = _write_tables(running, temporary, progress)
+        if identity(capture) != before:
+            raise _core.CaptureError(f"{capture}: changed while it was being indexed")
+        head = {
+            "format": FORMAT,
+            "definitions": definitions(),
+            "capture": before,
+            "options": normal(options),
+            "facts": facts,
+        }
+        (temporary / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n")
+    return Index(capture, folder, facts, options)
+
+
+def _write_tables(
+    running: _core.Pass, folder: Path, progress: Callable[[int, int | None], None] | None
+) -> dict[str, Any]:
+    """Run the pass and write what it finds; returns the facts of the capture."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = folder / f"{PACKETS}.parquet"
+    schema = schemas()[PACKETS]
+    with parquet.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        # What counts up is best kept as differences, everything else as a few different values.
+        use_dictionary=[name for name in schema.names if name not in COUNTING],
+        column_encoding=dict.fromkeys(COUNTING, "DELTA_BINARY_PACKED"),
+    ) as writer:
+        # One row group a block, in the blocks' order: their numbers are the same.
+        more = True
+        while more:
+            more = running.step(ledgers.STEP_RECORDS)
+            for batch in running.take_index():
+                writer.write_batch(pa.record_batch(batch))
+            if progress is not None:
+                progress(*running.progress())
+        result = running.finish()
+        for batch in result["index"].pop(PACKETS):
+            writer.write_batch(pa.record_batch(batch))
+    for name, batch in (result["tables"] | result["index"]).items():
+        table = pa.Table.from_batches([pa.record_batch(batch)])
+        parquet.write_table(table, folder / f"{name}.parquet", compression="zstd")
+    facts: dict[str, Any] = result["capture"]
+    return facts
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that appears under its name only when all of it has been written."""
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as error:
+        error.filename = str(folder)
+        raise
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private; an index is as open as others
+        if folder.exists():
+            old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+            folder.replace(old)
+            temporary.replace(folder)
+            shutil.rmtree(old)
+        else:
+            temporary.replace(folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
