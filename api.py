@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from .dissectors.ledger import Ledger, ReadOptions, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from os import PathLike
 
     import pyarrow as pa
 
@@ -175,6 +175,7 @@ def analyze(
     labels: Iterable[str] = (),
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    end: str = "client",
 ) -> Analysis:
     """Analyze a capture: associations, paths, handovers and why they took as long as they did.
 
@@ -182,7 +183,8 @@ def analyze(
     ----------
     source
         A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time.
+        standard input; or several files, which are merged by time. Or the folder of a run of the
+        lab (docs/lab.md), whose own events and names of paths are then used.
     events
         A file of JSON lines with link changes (docs/events.md).
     labels
@@ -191,6 +193,8 @@ def analyze(
         How to read the capture; None for `ReadOptions(flows=True)`, as the command does.
     progress
         Called now and then with bytes read and bytes in all (None when not known).
+    end
+        Whose capture of a run is analyzed: `client` or `server`.
 
     Raises
     ------
@@ -199,11 +203,16 @@ def analyze(
     FilterError
         When libpcap does not take the filter.
     ValueError
-        When a label or an event cannot be read; the message says which and why.
+        When a label or an event cannot be read, or a folder holds no complete run; the message
+        says which and why.
     OSError
         When the events file cannot be read.
     """
     rules = _rules(labels)
+    if isinstance(source, str | PathLike) and Path(source).is_dir():
+        from .replay.lab import folder
+
+        source, events = folder.capture(Path(source), end), events or Path(source) / folder.EVENTS
     link_events = [] if events is None else _events(Path(events))
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 _FURTHEST_S = (2**63 - 1) // NS_PER_S
 """Captures hold no later time."""
 
-_COMMENT = re.compile(r"^\s*pathscope:\s*link\s+(?P<what>down|up)\s+(?P<label>.+?)\s*$")
+_COMMENT = re.compile(
+    r"^\s*pathscope:\s*link\s+(?P<what>down|up)\s+(?P<label>.+?)"
+    r"(?:\s+at\s+(?P<s>\d{1,10})\.(?P<ns>\d{9}))?\s*$"
+)
 
 
 def parse_events(lines: Iterable[str], name: str) -> list[LinkEvent]:
@@ -72,14 +75,19 @@ def _shown(value: object) -> str:
 
 
 def comment_events(ledger: Ledger) -> list[LinkEvent]:
-    """Link events in pcapng packet comments: `pathscope: link down LABEL`."""
+    """Link events in pcapng packet comments: `pathscope: link down LABEL`.
+
+    At the packet's time, unless `at SECONDS` with nine decimals follows.
+    """
     events = []
     for row in ledger.rows("comments"):
         match = _COMMENT.match(row["text"])
         if match:
             source = f"comment of frame {row['frame']}"
             up = match["what"] == "up"
-            events.append(LinkEvent(row["time_ns"], up, match["label"], source))
+            told = match["s"] is not None
+            ns = int(match["s"]) * NS_PER_S + int(match["ns"]) if told else row["time_ns"]
+            events.append(LinkEvent(ns, up, match["label"], source))
     return events
 
 
@@ -97,7 +105,9 @@ def assign_events(
     assigned: dict[tuple[int, int], list[LinkEvent]] = {}
     warnings = []
     paths = ledger.rows("paths")
-    for event in sorted(events, key=lambda event: event.ns):
+    # The lab tells both in a file and in comments, to the nanosecond.
+    once = {(event.ns, event.up, event.name): event for event in reversed(events)}
+    for event in sorted(once.values(), key=lambda event: event.ns):
         matching = [
             (path["association"], path["path"])
             for path in paths

@@ -35,6 +35,13 @@ LONGEST_BIN_MS = 86_400_000
     help="Call paths with an address in NET by this name; repeat for more.",
 )
 @click.option(
+    "--end",
+    type=click.Choice(["client", "server"]),
+    default="client",
+    show_default=True,
+    help="Whose capture of a run of the lab is analyzed.",
+)
+@click.option(
     "--bin",
     "bin_ms",
     type=click.IntRange(1, LONGEST_BIN_MS),
@@ -68,6 +75,7 @@ def analyze_command(
     captures: tuple[Path, ...],
     events: Path | None,
     labels: tuple[str, ...],
+    end: str,
     bin_ms: int,
     as_json: bool,
     out: Path | None,
@@ -84,7 +92,8 @@ def analyze_command(
     TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
     CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
-    standard input. Each is analyzed by itself, unless --merge makes them one.
+    standard input. Each is analyzed by itself, unless --merge makes them one. One can also be the
+    folder of a run (pathscope lab run): then the names of its paths and its events are known.
 
     \b
     Example:
@@ -102,11 +111,18 @@ def analyze_command(
     done: list[Analysis] = []
     failures: list[str] = []
     for capture in [captures] if merge else [(capture,) for capture in captures]:
+        if len(capture) == 1 and capture[0].is_dir():
+            click.echo(f"{capture[0]}: a run; its events, and what its {end} saw", err=True)
         try:
             with refusals(), progress(capture) as advance:
                 done.append(
                     analyze(
-                        capture, events=events, labels=labels, options=options, progress=advance
+                        capture[0] if len(capture) == 1 else capture,
+                        events=events,
+                        labels=labels,
+                        options=options,
+                        progress=advance,
+                        end=end,
                     )
                 )
         except Refusal as refusal:

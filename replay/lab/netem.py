@@ -10,7 +10,7 @@ LEAST_QUEUE_PACKETS = 1000
 
 PACKET_BYTES = 1514
 
-DOWN = ("loss", "100%")
+DOWN: tuple[str, ...] = ("loss", "100%")
 """What a link that is down does to every packet."""
 
 
@@ -42,7 +42,7 @@ def queue_packets(impairment: dict[str, Any]) -> int:
         return int(impairment["queue_packets"])
     seconds = (impairment["delay_ms"] + impairment["jitter_ms"]) / 1000
     # Without a limit of the rate, that of a fast link.
-    bits = impairment.get("rate_kbit", 1_000_000) * 1000 * seconds
+    bits: float = impairment.get("rate_kbit", 1_000_000) * 1000 * seconds
     return max(LEAST_QUEUE_PACKETS, ceil(2 * bits / 8 / PACKET_BYTES))
 
 

@@ -16,6 +16,7 @@ from . import netem
 if TYPE_CHECKING:
     from .scenario import Scenario
 
+ENDS = ("client", "server")
 HOSTS = ("client", "middle", "server")
 
 PREFIX_LENGTH = {4: 24, 6: 64}
@@ -56,14 +57,14 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A link's impairment that changes: `at_s` after the association is up."""
+    """A link's impairment that changes: `at_s` after the association is up.
+
+    `ports` are devices with netem's arguments from now on; `note` is what the log says of it.
+    """
 
     at_s: float
-    note: str
-    path: str
     ports: tuple[tuple[str, tuple[str, ...]], ...]
-    """Device and netem's arguments from now on."""
-    direction: str
+    note: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,17 @@ class Request:
     what: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A host that forgets its association and sets it up again, `at_s` after it was up first."""
+
+    at_s: float
+    host: str
+
+
+Step = Change | Request | Restart
+
+
 @dataclass(slots=True)
 class Plan:
     """All that a run does, in the order in which it is done.
@@ -82,11 +94,15 @@ class Plan:
     Attributes
     ----------
     links
-        Lines for `ip -batch`, in the namespace named.
+        Lines for `ip -batch`, with the host in whose namespace they are for.
     sysctls
         Files under /proc/sys and what to write, by host.
     ports
         Where netem sits.
+    orders
+        What the application of each end is told.
+    traffic
+        Flows of background traffic, as each end is told of them; no end without flows.
     timeline
         What happens while the application runs, by time.
     """
@@ -94,7 +110,14 @@ class Plan:
     links: list[tuple[str, list[str]]] = field(default_factory=list)
     sysctls: dict[str, dict[str, str]] = field(default_factory=dict)
     ports: list[Port] = field(default_factory=list)
-    timeline: list[Change | Request] = field(default_factory=list)
+    orders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    traffic: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    timeline: list[Step] = field(default_factory=list)
+
+    @property
+    def impairments(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Devices with netem's arguments at the start."""
+        return [(port.device, port.arguments) for port in self.ports]
 
 
 def plan(scenario: Scenario) -> Plan:
@@ -102,10 +125,13 @@ def plan(scenario: Scenario) -> Plan:
     made = Plan()
     for number, (name, path) in enumerate(scenario.paths.items(), 1):
         _link(made, number, name, path)
-    for host in ("client", "server"):
+    for host in ENDS:
         made.sysctls[host] = _sysctls(scenario.sctp(host))
+        made.orders[host] = _orders(scenario, host)
     made.sysctls["middle"] = {"net/ipv6/conf/all/disable_ipv6": "1"}
-    made.timeline = sorted(_timeline(scenario, made.ports), key=lambda step: step.at_s)
+    made.traffic = _traffic(scenario)
+    made.timeline = [_step(scenario, made.ports, action) for action in scenario["actions"]]
+    made.timeline.sort(key=lambda step: step.at_s)
     return made
 
 
@@ -116,10 +142,10 @@ def _link(made: Plan, number: int, name: str, path: dict[str, Any]) -> None:
     middle = [
         f"link add {bridge} mtu {mtu} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
     ]
-    for host in ("client", "server"):
+    for host in ENDS:
         port = f"{host}{number}"
         middle.append(
-            f"link add {port} mtu {mtu} type veth peer name {name} mtu {mtu} netns {{{host}}}"
+            f"link add {port} mtu {mtu} type veth peer name {name} mtu {mtu} netns {host}"
         )
         middle.append(f"link set {port} master {bridge} up")
         address = ip_address(path[host])
@@ -147,34 +173,73 @@ def _sysctls(sctp: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _timeline(scenario: Scenario, ports: list[Port]) -> list[Change | Request]:
-    found: list[Change | Request] = []
-    for action in sorted(scenario["actions"], key=lambda action: action["at_s"]):
-        does, at_s = action["do"], float(action["at_s"])
-        if does in ("link-down", "link-up", "impair"):
-            found.append(_change(scenario, ports, action))
-        elif does == "restart":
-            found.append(Request(at_s, action["host"], {"do": "restart"}))
-        else:
-            path = scenario.paths[action["path"]]
-            addresses = {"client": path["client"], "server": path["server"]}
-            found.append(
-                Request(at_s, action["host"], {"do": does, "path": action["path"]} | addresses)
-            )
+def _orders(scenario: Scenario, host: str) -> dict[str, Any]:
+    application: dict[str, Any] = scenario["application"]
+    sctp = scenario.sctp(host)
+    primary = application.get("primary")
+    names = [name for name, path in scenario.paths.items() if path["at_start"]]
+    # An association is set up on the first path, and TCP and UDP have no other.
+    names.sort(key=lambda name: name != primary)
+    paths = [scenario.paths[name] for name in names]
+    peers = [path["server" if host == "client" else "client"] for path in paths]
+    buffers = {name: sctp[name] for name in sctp if name.endswith("_buffer_bytes")}
+    return (
+        application
+        | buffers
+        | {
+            "role": host,
+            "own": [path[host] for path in paths],
+            "peer": peers,
+            "primary": peers[0] if primary is not None else None,
+            "port": PORT,
+            "bind_port": PORT if host == "server" else 0,
+            "interleaving": sctp["interleaving"],
+            "duration_s": scenario["duration_s"],
+        }
+    )
+
+
+def _traffic(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Every flow of the background, twice: as each end sees it."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    port = PORT
+    for flow in scenario["background"]:
+        path = scenario.paths[flow["path"]]
+        for _ in range(flow["flows"]):
+            port += 1
+            for host in ENDS:
+                other = "server" if host == "client" else "client"
+                orders = flow | {"role": host, "sends": flow["sender"] == host, "port": port}
+                orders |= {"own": path[host], "peer": path[other]}
+                orders.setdefault("stop_s", scenario["duration_s"])
+                found.setdefault(host, []).append(orders)
     return found
 
 
+def _step(scenario: Scenario, ports: list[Port], action: dict[str, Any]) -> Step:
+    does, at_s = action["do"], float(action["at_s"])
+    if does in ("link-down", "link-up", "impair"):
+        return _change(scenario, ports, action)
+    if does == "restart":
+        return Restart(at_s, action["host"])
+    path = scenario.paths[action["path"]]
+    what = {"do": does, "path": action["path"], "client": path["client"], "server": path["server"]}
+    return Request(at_s, action["host"], what)
+
+
 def _change(scenario: Scenario, ports: list[Port], action: dict[str, Any]) -> Change:
-    name, direction = action["path"], action["direction"]
+    name, direction, does = action["path"], action["direction"], action["do"]
     own = scenario.paths[name]
     changed = []
     for port in ports:
         if port.path != name or direction not in ("both", port.direction):
             continue
-        if action["do"] == "link-down":
-            changed.append((port.device, netem.DOWN))
-        else:
-            given = action.get("impairment", {}) if action["do"] == "impair" else {}
-            changed.append((port.device, netem.arguments(own[port.direction] | given)))
-    note = {"link-down": "down", "link-up": "up"}.get(action["do"], "impaired")
-    return Change(float(action["at_s"]), note, name, tuple(changed), direction)
+        given = action.get("impairment", {}) if does == "impair" else {}
+        arguments = netem.arguments(own[port.direction] | given)
+        changed.append((port.device, netem.DOWN if does == "link-down" else arguments))
+    # Only a link that goes or comes is one to the analyzer (docs/events.md).
+    note = {"event": "impair", "link": name, "direction": direction}
+    if does != "impair":
+        note |= {"event": "link", "note": does.removeprefix("link-")}
+    note["netem"] = " / ".join(" ".join(arguments) for _, arguments in changed)
+    return Change(float(action["at_s"]), tuple(changed), note)

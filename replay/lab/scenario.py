@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from copy import deepcopy
+from difflib import get_close_matches
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -35,6 +36,8 @@ NEEDS_PATH = frozenset(
     )
 )
 
+LINK_ACTIONS = frozenset(("link-down", "link-up", "impair"))
+
 Key = tuple[str | int, ...]
 """Where in a document: names of tables and keys, and numbers of items."""
 
@@ -60,7 +63,8 @@ class Scenario:
         What it is called: its file's name without the suffix.
     settings
         The whole document, by the keys of the schema, every default filled in. Impairments stand
-        under each path's `to_server` and `to_client`; `both` is gone.
+        under each path's `to_server` and `to_client`, those of SCTP under `client` and `server`,
+        each complete; `both`, and `sctp` of both, are gone.
     """
 
     def __init__(self, name: str, settings: dict[str, Any]) -> None:
@@ -78,7 +82,19 @@ class Scenario:
 
     def sctp(self, host: str) -> dict[str, Any]:
         """Return the SCTP settings of `client` or `server`."""
-        return self.settings["sctp"] | self.settings[host]["sctp"]
+        found: dict[str, Any] = self.settings[host]["sctp"]
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """Return what `scenario.json` of a run's folder holds."""
+        return {"schema": SCHEMA, "name": self.name, **self.settings}
+
+    @classmethod
+    def of_run(cls, folder: Path) -> Scenario:
+        """Read the scenario of a run from its folder."""
+        settings = json.loads((folder / "scenario.json").read_text(encoding="utf-8"))
+        del settings["schema"]
+        return cls(settings.pop("name"), settings)
 
 
 def load(path: Path, changes: Sequence[str] = ()) -> Scenario:
@@ -167,8 +183,14 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
     validator = jsonschema.Draft202012Validator(schema())
     errors = sorted(validator.iter_errors(document), key=lambda error: list(map(str, error.path)))
     for error in errors:
-        raise refuse(tuple(error.absolute_path), error.message)
-    settings: dict[str, Any] = _filled(schema(), deepcopy(dict(document)))
+        raise refuse(*_told(error))
+    settings: dict[str, Any] = deepcopy(dict(document))
+    both_ends = settings.pop("sctp", {})
+    for host in ("client", "server"):
+        end = settings.setdefault(host, {})
+        end["sctp"] = both_ends | end.get("sctp", {})
+    settings = _filled(schema(), settings)
+    del settings["sctp"]
     for key, what in _mistakes(settings):
         raise refuse(key, what)
     for path in settings["paths"].values():
@@ -176,6 +198,26 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
         for direction in DIRECTIONS:
             path[direction] = _impairment(both | path.get(direction, {}))
     return settings
+
+
+def _told(error: Any) -> tuple[Key, str]:
+    """Return where a document breaks the schema, and how, in the words of a reader of TOML."""
+    key = tuple(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = [*error.schema.get("properties", {}), *error.schema.get("patternProperties", {})]
+        unknown = next(name for name in error.instance if name not in known)
+        if "patternProperties" in error.schema:
+            return (*key, unknown), "a name has up to 15 letters, digits, and . _ - after the first"
+        close = get_close_matches(unknown, known, 1)
+        hint = f", did you mean {close[0]}?" if close else ""
+        return (*key, unknown), f"there is no such key{hint}"
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return key, f"{missing} is missing"
+    if error.validator == "enum":
+        words = ", ".join(map(str, error.validator_value))
+        return key, f"expected one of {words}; found {error.instance!r}"
+    return key, error.message
 
 
 def _impairment(given: dict[str, Any]) -> dict[str, Any]:
@@ -230,11 +272,7 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
             families.add(address.version)
         if len(families) == 2:
             yield ("paths", name), "client and server have addresses of different families"
-    if not any(path["at_start"] for path in paths.values()):
-        yield ("paths",), "no path is there at the start"
-    primary = settings["application"].get("primary")
-    if primary is not None and primary not in paths:
-        yield ("application", "primary"), f"there is no path {primary!r}"
+    yield from _mistakes_of_application(settings)
     for number, action in enumerate(settings["actions"]):
         yield from _mistakes_of_action(settings, number, action)
     for number, flow in enumerate(settings["background"]):
@@ -244,6 +282,22 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
             yield ("background", number), "a flow of udp needs rate_kbit"
         if flow.get("stop_s", settings["duration_s"]) <= flow["start_s"]:
             yield ("background", number, "start_s"), "it stops before it starts"
+
+
+def _mistakes_of_application(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
+    paths, application = settings["paths"], settings["application"]
+    there = [path for path in paths.values() if path["at_start"]]
+    if not there:
+        yield ("paths",), "no path is there at the start"
+    if len({":" in path["client"] for path in there}) == 2:
+        yield ("paths",), "the paths at the start are not all of IPv4, nor all of IPv6"
+    primary = application.get("primary")
+    if primary is not None and primary not in paths:
+        yield ("application", "primary"), f"there is no path {primary!r}"
+    elif primary is not None and not paths[primary]["at_start"]:
+        yield ("application", "primary"), f"{primary} is not there at the start"
+    if application["protocol"] == "udp" and application["kind"] in ("bulk", "upload"):
+        yield ("application", "kind"), "udp knows no congestion: fixed-rate or request-response"
 
 
 def _mistakes_of_action(
@@ -260,8 +314,13 @@ def _mistakes_of_action(
             yield (*key, "path"), f"there is no path {action['path']!r}"
     if does == "impair" and "impairment" not in action:
         yield key, "impair needs an impairment"
+    if does != "impair" and "impairment" in action:
+        yield (*key, "impairment"), f"{does} takes none"
+    if does not in LINK_ACTIONS and settings["application"]["protocol"] != "sctp":
+        yield (*key, "do"), f"{does} is of SCTP, the application speaks another protocol"
+    if does == "restart" and action["host"] != "client":
+        yield (*key, "host"), "only the client can set the association up again"
     if does in ("address-add", "address-delete", "set-peer-primary"):
         host = action["host"]
-        ends = [settings["sctp"], settings[host]["sctp"]]
-        if not any(end.get("asconf") for end in ends):
+        if not settings[host]["sctp"]["asconf"]:
             yield (*key, "do"), f"{does} needs sctp.asconf = true"

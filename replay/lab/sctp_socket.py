@@ -15,8 +15,10 @@ INITMSG = 2
 NODELAY = 3
 SET_PEER_PRIMARY = 5
 PRIMARY = 6
+FRAGMENT_INTERLEAVE = 18
 BINDX_ADD = 100
 BINDX_REMOVE = 101
+INTERLEAVING_SUPPORTED = 125
 SNDINFO = 2
 UNORDERED = 1
 
@@ -69,6 +71,12 @@ def _primary(address: str, port: int) -> bytes:
 def set_streams(sock: socket.socket, streams: int) -> None:
     """Ask for that many streams, and allow as many."""
     sock.setsockopt(SOL_SCTP, INITMSG, struct.pack("=HHHH", streams, streams, 0, 0))
+
+
+def offer_interleaving(sock: socket.socket) -> None:
+    """Offer I-DATA (RFC 8260); the kernel's `intl_enable` must be set."""
+    sock.setsockopt(SOL_SCTP, FRAGMENT_INTERLEAVE, 1)
+    sock.setsockopt(SOL_SCTP, INTERLEAVING_SUPPORTED, struct.pack("=iI", 0, 1))
 
 
 def send(sock: socket.socket, message: bytes, *, stream: int, ordered: bool, ppid: int) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class TcError(RuntimeError):
@@ -28,13 +28,28 @@ class Tc:
         TcError
             When tc refuses one of them.
         """
-        for device, arguments in devices:
-            self._write(f"qdisc {verb} dev {device} root netem {' '.join(arguments)}")
-        # Answered in order: when this one is, the others are done.
-        self._write(f"qdisc show dev {devices[-1][0]}")
+        self._do(
+            f"qdisc {verb} dev {device} root netem {' '.join(arguments)}"
+            for device, arguments in devices
+        )
+
+    def remove(self, devices: Sequence[str]) -> None:
+        """Remove the root qdisc of devices; returns when the kernel has done it.
+
+        Raises
+        ------
+        TcError
+            When tc refuses one of them.
+        """
+        self._do(f"qdisc del dev {device} root" for device in devices)
+
+    def _do(self, commands: Iterable[str]) -> None:
         stdin, stdout = self._pipes()
+        stdin.writelines(f"{command}\n" for command in commands)
+        # Answered in order: when this one is, the others are done.
+        stdin.write("qdisc show dev lo\n")
         stdin.flush()
-        refused = []
+        refused: list[str] = []
         while not (line := stdout.readline()).startswith("qdisc "):
             if not line:
                 raise TcError(f"tc ended with {self._process.wait()}: {''.join(refused)}")
@@ -42,13 +57,10 @@ class Tc:
         if refused:
             raise TcError("".join(refused).strip())
 
-    def _write(self, line: str) -> None:
-        self._pipes()[0].write(f"{line}\n")
-
     def _pipes(self) -> tuple[IO[str], IO[str]]:
         stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
+        if stdin is None or stdout is None:
+            raise TcError("it was started without pipes")
         return stdin, stdout
 
 

@@ -85,3 +85,21 @@ def test_an_event_about_no_path_is_warned_of(tmp_path: Path) -> None:
     log.write_text(json.dumps(event) + "\n")
     warnings = api.analyze(capture, events=log).warnings
     assert any("satellite" in warning and "line 1" in warning for warning in warnings)
+
+
+def test_a_comment_can_tell_its_own_time_and_counts_once(tmp_path: Path) -> None:
+    script = HANDSHAKE + steady(1.0, 1.9, 0.1, 1, tsn=1, rtt=0.01)
+    records = Ladder().draw(script + failing(2.5, [1.0, 1.0], tsn=11)).records
+    told = f"{records[0].time_ns + 2_400_000_007:010d}"
+    told = f"{told[:-9]}.{told[-9:]}"
+    texts = [f"pathscope: link down path 1 at {told}", f"pathscope: link up satellite at {told}"]
+    file = Pcapng().section().interface("path 1").interface("path 2")
+    for one, comment in zip(records, [*texts, *[None] * len(records)], strict=False):
+        file.packet(Record(one.time_ns, one.data, one.interface, comment=comment))
+    capture, log = tmp_path / "commented.pcapng", tmp_path / "events.jsonl"
+    capture.write_bytes(file.bytes())
+    log.write_text(f'{{"t": {told}, "event": "link", "link": "satellite", "note": "up"}}\n')
+    analysis = api.analyze(capture, events=log)
+    fail = analysis.associations[0].handovers[0].instants["t_fail"]
+    assert (fail.basis, fail.ns) == ("annotated", records[0].time_ns + 2_400_000_007)
+    assert sum("satellite" in warning for warning in analysis.warnings) == 1

@@ -1,0 +1,146 @@
+"""The folder of a run: what is in it, and in which state it is.
+
+    run.json        what the run was: scenario, kernel, versions, captures, its state
+    scenario.json   the scenario as run, every default filled in
+    events.jsonl    what happened, and when (docs/events.md)
+    client.pcapng   what the client's interfaces saw; server.pcapng likewise
+    logs/           what the programs said
+
+A run that is being made holds a lock on `run.json`, which the kernel drops when its process ends,
+however that ends: a folder whose run is not complete and that nobody locks was interrupted.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SCHEMA = "pathscope.run/1"
+FACTS, SCENARIO, EVENTS, LOGS = "run.json", "scenario.json", "events.jsonl", "logs"
+CAPTURES = {"client": "client.pcapng", "server": "server.pcapng"}
+
+State = Literal["absent", "foreign", "running", "interrupted", "failed", "complete"]
+"""Foreign: a folder with something in it that is no run."""
+
+
+class FolderError(ValueError):
+    """A folder that is not what is needed; the message names it and says why."""
+
+
+def is_run(path: Path) -> bool:
+    """Whether this is the folder of a run."""
+    return (path / FACTS).is_file()
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """Return what `run.json` says.
+
+    Raises
+    ------
+    FolderError
+        When it cannot be read.
+    """
+    try:
+        found = json.loads((path / FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FolderError(f"{path}: expected the folder of a run with {FACTS}: {error}") from error
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise FolderError(f"{path / FACTS}: expected a document of {SCHEMA}")
+    return found
+
+
+def state(path: Path) -> State:
+    """Say in which state the run is that a folder is of."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return "absent"
+    if not is_run(path):
+        return "foreign"
+    with (path / FACTS).open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return "running"
+        try:
+            told = json.load(file).get("state")
+        except ValueError:
+            told = None
+    return told if told in ("failed", "complete") else "interrupted"
+
+
+def capture(path: Path, end: str) -> Path:
+    """Return the capture of an end.
+
+    Raises
+    ------
+    FolderError
+        When the run is not complete or has no capture of that end.
+    """
+    found = facts(path)
+    if found["state"] != "complete":
+        raise FolderError(f"{path}: this run is {state(path)}, not complete")
+    if end not in found["captures"]:
+        ends = ", ".join(found["captures"])
+        raise FolderError(f"{path}: no capture of {end} in this run, only of {ends}")
+    return path / str(found["captures"][end])
+
+
+def claim(path: Path, *, force: bool) -> None:
+    """Make the folder, empty; what an interrupted or failed run left is removed.
+
+    Raises
+    ------
+    FolderError
+        When another run is being made there, or something is there that must not be overwritten.
+    """
+    found = state(path)
+    if found == "running":
+        raise FolderError(f"{path}: a run is being made there")
+    if found == "foreign":
+        raise FolderError(f"{path}: expected no folder, an empty one or that of a run")
+    if found == "complete" and not force:
+        raise FolderError(f"{path}: a complete run is there; --force replaces it")
+    if found != "absent":
+        # The marker last: a removal that is interrupted leaves the folder of an interrupted run.
+        for entry in path.iterdir():
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            elif entry.name != FACTS:
+                entry.unlink()
+        (path / FACTS).unlink()
+    (path / LOGS).mkdir(parents=True)
+
+
+@contextmanager
+def running(path: Path, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Hold the lock of a run that is being made; what the block adds to the facts is written.
+
+    The state becomes `complete`, or `failed` with a reason when the block raises.
+    """
+    told = {"schema": SCHEMA, "state": "running", **told}
+    with (path / FACTS).open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _write(file, told)
+        try:
+            yield told
+        except Exception as error:
+            told |= {"state": "failed", "reason": str(error)}
+            raise
+        else:
+            told["state"] = "complete"
+        finally:
+            _write(file, told)
+
+
+def _write(file: IO[str], told: dict[str, Any]) -> None:
+    file.seek(0)
+    file.truncate()
+    json.dump(told, file, indent=1, ensure_ascii=False)
+    file.write("\n")
+    file.flush()

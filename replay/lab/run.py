@@ -1,0 +1,115 @@
+"""One run of a scenario: into a folder, in a kernel, to captures that can be analyzed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import events, folder, guest, host, recordings, tools
+from .plan import ENDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .scenario import Scenario
+
+Kernel = Literal["auto", "host", "guest"]
+
+SETUP_S = 90
+"""How long a run may take beyond the scenario's own time: a guest boots, connections are made and
+closed; on a busy machine all of it takes longer."""
+
+
+class LabError(RuntimeError):
+    """A run that could not be made; the message says why, and what would help."""
+
+
+def choose(wanted: Kernel) -> Literal["host", "guest"]:
+    """Return the kernel to run in: for `auto` the running one when it has all that a run needs.
+
+    Raises
+    ------
+    LabError
+        When the kernel cannot carry a run.
+    """
+    if absent := tools.missing():
+        packages = sorted({tools.PROGRAMS[name][1] for name in absent})
+        raise LabError(f"not installed: {', '.join(absent)}: apt-get install {' '.join(packages)}")
+    no_host = host.missing() if wanted != "guest" else "not asked for"
+    if no_host is None:
+        return "host"
+    if wanted == "host":
+        raise LabError(f"{no_host}; --kernel guest needs none of it, `pathscope doctor` says more")
+    no_guest = guest.missing()
+    if no_guest is None:
+        return "guest"
+    both = f"{no_host}, and " if wanted == "auto" else ""
+    raise LabError(f"{both}{no_guest}: apt-get install user-mode-linux kmod")
+
+
+def run(
+    scenario: Scenario, out: Path, kernel: Literal["host", "guest"], *, force: bool = False
+) -> None:
+    """Run a scenario into a folder (`folder` says what is in it then).
+
+    Raises
+    ------
+    FolderError
+        When the folder cannot be used.
+    LabError
+        When the run fails; the folder keeps its logs.
+    """
+    from ... import __version__ as version
+
+    folder.claim(out, force=force)
+    told: dict[str, Any] = {
+        "scenario": scenario.name,
+        "description": scenario["description"],
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seed": scenario["seed"],
+        "runner": kernel,
+        "versions": {"pathscope": version, **tools.versions()},
+    }
+    with folder.running(out, told) as facts:
+        document = json.dumps(scenario.document(), indent=1, ensure_ascii=False)
+        (out / folder.SCENARIO).write_text(document + "\n", encoding="utf-8")
+        try:
+            runner = guest if kernel == "guest" else host
+            runner.run(out, scenario["duration_s"] + SETUP_S)
+            facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
+            facts["captures"] = _assemble(scenario, out, facts["versions"])
+        except (guest.GuestError, host.HostError, recordings.RecordingError) as error:
+            raise LabError(f"{out}: {error}") from error
+
+
+def _assemble(scenario: Scenario, out: Path, versions: dict[str, str]) -> dict[str, str]:
+    """Join the recordings of each end, and return the captures' names by end."""
+    counts = json.loads((out / folder.LOGS / "recordings.json").read_text(encoding="utf-8"))
+    log = events.read(out / folder.EVENTS)
+    found = {}
+    for end in ENDS:
+        if end not in scenario["capture"]["points"]:
+            continue
+        parts = [
+            recordings.Recording(
+                name,
+                out / f"{end}-{name}.pcap",
+                counts[f"{end}-{name}"]["received by filter"],
+                counts[f"{end}-{name}"]["dropped by kernel"],
+            )
+            for name in scenario.paths
+        ]
+        recordings.join(
+            parts,
+            out / folder.CAPTURES[end],
+            log,
+            f"lab: {scenario.name}: {scenario['description']}".removesuffix(": "),
+            f"lab: seen at the {end}",
+            system=versions["kernel"],
+            application=f"pathscope {versions['pathscope']}",
+        )
+        found[end] = folder.CAPTURES[end]
+        for part in parts:
+            part.file.unlink()
+    return found
