@@ -27,6 +27,10 @@ class Refusal(click.ClickException):
     exit_code = BAD_INPUT
 
 
+class Failure(click.ClickException):
+    """Work that was begun and went wrong: the message alone, exit code 1."""
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turn what can go wrong with input and output into a message without a traceback."""

@@ -12,11 +12,11 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from . import netem
+from .scenario import ENDS, at_start
 
 if TYPE_CHECKING:
     from .scenario import Scenario
 
-ENDS = ("client", "server")
 HOSTS = ("client", "middle", "server")
 
 PREFIX_LENGTH = {4: 24, 6: 64}
@@ -148,10 +148,8 @@ def _link(made: Plan, number: int, name: str, path: dict[str, Any]) -> None:
             f"link add {port} mtu {mtu} type veth peer name {name} mtu {mtu} netns {host}"
         )
         middle.append(f"link set {port} master {bridge} up")
-        address = ip_address(path[host])
-        nodad = " nodad" if address.version == 6 else ""
-        ends = [f"address add {address}/{PREFIX_LENGTH[address.version]} dev {name}{nodad}"]
-        made.links.append((host, [f"link set {name} up", *ends]))
+        address = [address_line(name, path[host])] if at_start(path, host) else []
+        made.links.append((host, [f"link set {name} up", *address]))
     middle.append(f"link set {bridge} up")
     # The middle's cables first: they bring the ends' interfaces.
     made.links.insert(number - 1, ("middle", middle))
@@ -159,6 +157,13 @@ def _link(made: Plan, number: int, name: str, path: dict[str, Any]) -> None:
         made.ports.append(
             Port(name, direction, f"{host}{number}", netem.arguments(path[direction]))
         )
+
+
+def address_line(device: str, text: str) -> str:
+    """Return the line for `ip -batch` that gives a device its address."""
+    address = ip_address(text)
+    nodad = " nodad" if address.version == 6 else ""
+    return f"address add {address}/{PREFIX_LENGTH[address.version]} dev {device}{nodad}"
 
 
 def _sysctls(sctp: dict[str, Any]) -> dict[str, str]:
@@ -177,18 +182,21 @@ def _orders(scenario: Scenario, host: str) -> dict[str, Any]:
     application: dict[str, Any] = scenario["application"]
     sctp = scenario.sctp(host)
     primary = application.get("primary")
-    names = [name for name, path in scenario.paths.items() if path["at_start"]]
     # An association is set up on the first path, and TCP and UDP have no other.
-    names.sort(key=lambda name: name != primary)
+    names = sorted(
+        scenario.paths,
+        key=lambda name: (scenario.paths[name]["at_start"] is not True, name != primary),
+    )
     paths = [scenario.paths[name] for name in names]
-    peers = [path["server" if host == "client" else "client"] for path in paths]
+    other = "server" if host == "client" else "client"
+    peers = [path[other] for path in paths if at_start(path, other)]
     buffers = {name: sctp[name] for name in sctp if name.endswith("_buffer_bytes")}
     return (
         application
         | buffers
         | {
             "role": host,
-            "own": [path[host] for path in paths],
+            "own": [path[host] for path in paths if at_start(path, host)],
             "peer": peers,
             "primary": peers[0] if primary is not None else None,
             "port": PORT,

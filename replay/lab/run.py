@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import events, folder, guest, host, recordings, tools
-from .plan import ENDS
+from .scenario import ENDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SCHEMA = "pathscope.scenario/1"
 
 DIRECTIONS = ("to_server", "to_client")
+ENDS = ("client", "server")
 
 NEEDS_PATH = frozenset(
     (
@@ -95,6 +96,11 @@ class Scenario:
         settings = json.loads((folder / "scenario.json").read_text(encoding="utf-8"))
         del settings["schema"]
         return cls(settings.pop("name"), settings)
+
+
+def at_start(path: dict[str, Any], host: str) -> bool:
+    """Whether an end has its address of a path from the beginning."""
+    return path["at_start"] in (True, host)
 
 
 def load(path: Path, changes: Sequence[str] = ()) -> Scenario:
@@ -186,7 +192,7 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
         raise refuse(*_told(error))
     settings: dict[str, Any] = deepcopy(dict(document))
     both_ends = settings.pop("sctp", {})
-    for host in ("client", "server"):
+    for host in ENDS:
         end = settings.setdefault(host, {})
         end["sctp"] = both_ends | end.get("sctp", {})
     settings = _filled(schema(), settings)
@@ -259,7 +265,7 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     taken: dict[str, Key] = {}
     for name, path in paths.items():
         families = set()
-        for host in ("client", "server"):
+        for host in ENDS:
             key: Key = ("paths", name, host)
             try:
                 address = ip_address(path[host])
@@ -286,15 +292,15 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
 
 def _mistakes_of_application(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     paths, application = settings["paths"], settings["application"]
-    there = [path for path in paths.values() if path["at_start"]]
-    if not there:
+    there = {host: [name for name in paths if at_start(paths[name], host)] for host in ENDS}
+    if not set(there["client"]) & set(there["server"]):
         yield ("paths",), "no path is there at the start"
-    if len({":" in path["client"] for path in there}) == 2:
-        yield ("paths",), "the paths at the start are not all of IPv4, nor all of IPv6"
+    if len({":" in paths[name]["client"] for name in (*there["client"], *there["server"])}) == 2:
+        yield ("paths",), "the addresses at the start are not all of IPv4, nor all of IPv6"
     primary = application.get("primary")
     if primary is not None and primary not in paths:
         yield ("application", "primary"), f"there is no path {primary!r}"
-    elif primary is not None and not paths[primary]["at_start"]:
+    elif primary is not None and paths[primary]["at_start"] is not True:
         yield ("application", "primary"), f"{primary} is not there at the start"
     if application["protocol"] == "udp" and application["kind"] in ("bulk", "upload"):
         yield ("application", "kind"), "udp knows no congestion: fixed-rate or request-response"

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from . import recordings, tc
 from .ends import END_S, End, StageError
 from .events import EventLog
-from .plan import ENDS, HOSTS, Change, Plan, Request, Restart, plan
-from .scenario import Scenario
+from .plan import HOSTS, Change, Plan, Request, Restart, address_line, plan
+from .scenario import ENDS, Scenario, at_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,7 +157,7 @@ class Stage:
                     case Change():
                         self.change(step)
                     case Request():
-                        ends[step.host].ask(step.what)
+                        self.request(step, ends[step.host])
                     case Restart():
                         self.restart(ends[step.host])
             sender = ends.pop(self.scenario["application"]["sender"])
@@ -182,6 +182,14 @@ class Stage:
         before_ns = time.time_ns()
         self.tcs["middle"].netem("change", step.ports)
         self.events.write({"t_ns": time.time_ns(), "t_before_ns": before_ns, **step.note})
+
+    def request(self, step: Request, end: End) -> None:
+        """Ask an application; an address to be added is given to its interface first."""
+        path = self.scenario.paths[step.what["path"]]
+        if step.what["do"] == "address-add" and not at_start(path, step.host):
+            line = address_line(step.what["path"], path[step.host])
+            _run("ip", "-netns", step.host, *line.split())
+        end.ask(step.what)
 
     def restart(self, end: End) -> None:
         """Let a host forget its association: what it says then, nobody hears."""

@@ -1,0 +1,88 @@
+"""What this machine can do, and for each thing that it lacks the command that cures it."""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import shutil
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from . import guest, host, tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that a machine has or lacks.
+
+    `serves` says what it is for; `said` is what was seen, and `cure` a command, when it is missing.
+    """
+
+    name: str
+    serves: str
+    found: bool
+    said: str
+    cure: str | None = None
+
+
+KERNEL_CURES = {
+    "namespaces": "sudo sysctl kernel.unprivileged_userns_clone=1",
+    "links": "sudo modprobe --all veth bridge",
+    "netem": "sudo modprobe sch_netem",
+    "sctp": "sudo modprobe sctp",
+}
+"""Where a kernel has the module. Else the guest has all of it."""
+
+
+def checks() -> Iterator[Check]:
+    """Yield every check, those of the lab first."""
+    root = os.geteuid() == 0
+    yield Check("privileges", "host runs", True, "root" if root else "an ordinary user's")
+    for probe in host.PROBES:
+        said = host.lacks(probe)
+        serves = f"host runs: {probe} of the running kernel"
+        cure = None if said is None else KERNEL_CURES[probe]
+        yield Check(f"host {probe}", serves, said is None, said or "works", cure)
+    lack = guest.missing()
+    cure = None if lack is None else apt("user-mode-linux", "kmod")
+    yield Check("guest kernel", "runs without root", lack is None, lack or "installed", cure)
+    for name, (_, package) in tools.PROGRAMS.items():
+        yield _program(name, "all runs", package)
+    yield _module("jsonschema", "reading scenarios", "pathscope[lab]")
+    yield _program("ns2", "scenarios of the simulator ns-2", "ns2")
+    yield _program("tshark", "`show` in Wireshark's words, and the tests", "tshark")
+    yield _module("pyshark", "`show` in Wireshark's words", "pathscope[tshark]")
+    libpcap = ctypes.util.find_library("pcap")
+    cure = None if libpcap else apt("libpcap0.8")
+    yield Check("libpcap", "--filter", libpcap is not None, libpcap or "not installed", cure)
+
+
+def runner(found: list[Check]) -> str | None:
+    """Return the kernel that `--kernel auto` takes, judging by the checks; None when none can."""
+    has = {check.name: check.found for check in found}
+    if not all(has[name] for name in (*tools.PROGRAMS, "jsonschema")):
+        return None
+    if all(has[f"host {probe}"] for probe in host.PROBES):
+        return "host"
+    return "guest" if has["guest kernel"] else None
+
+
+def apt(*packages: str) -> str:
+    """Return the command that installs Debian packages."""
+    return f"sudo apt-get install {' '.join(packages)}"
+
+
+def _program(name: str, serves: str, package: str) -> Check:
+    place = shutil.which(name, path=guest.SEARCH)
+    cure = None if place else apt(package)
+    return Check(name, serves, place is not None, place or "not installed", cure)
+
+
+def _module(name: str, serves: str, package: str) -> Check:
+    found = find_spec(name) is not None
+    cure = None if found else f"pip install '{package}'"
+    return Check(name, serves, found, "installed" if found else "not installed", cure)
