@@ -11,11 +11,15 @@
 2      a     0     428
 """
 
-from .api import Analysis, analyze, dissect, explain, read
-from .dissectors._core import CaptureError, FilterError, __version__
-from .dissectors.ledger import Ledger, ReadOptions
-from .dissectors.selection import Window
-from .dissectors.tshark import TsharkError
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .api import Analysis, analyze, dissect, explain, read
+    from .dissectors._core import CaptureError, FilterError, __version__
+    from .dissectors.ledger import Ledger, ReadOptions
+    from .dissectors.selection import Window
+    from .dissectors.tshark import TsharkError
 
 __all__ = [
     "Analysis",
@@ -31,3 +35,20 @@ __all__ = [
     "explain",
     "read",
 ]
+
+if not TYPE_CHECKING:
+    # Loaded when first used (PEP 562): every `python -m pathscope...` imports this module, and most
+    # need little of it.
+    _HOMES = dict.fromkeys(("Analysis", "analyze", "dissect", "explain", "read"), ".api")
+    _HOMES |= dict.fromkeys(("CaptureError", "FilterError", "__version__"), ".dissectors._core")
+    _HOMES |= dict.fromkeys(("Ledger", "ReadOptions"), ".dissectors.ledger")
+    _HOMES |= {"Window": ".dissectors.selection", "TsharkError": ".dissectors.tshark"}
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

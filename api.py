@@ -8,13 +8,8 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from .analyzer.events import parse_events
-from .analyzer.labels import LabelRule
 from .dissectors import ledger as ledgers
-from .dissectors.frame import decode
 from .dissectors.ledger import Ledger, ReadOptions, Source
-from .dissectors.rows import rows
-from .dissectors.selection import Selection, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,8 +18,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .analyzer.flow_model import Connection, Flow, IcmpError
-    from .analyzer.model import Association, CaptureResult
+    from .analyzer.labels import LabelRule
+    from .analyzer.model import Association, CaptureResult, LinkEvent
     from .dissectors.frame import Decoder, Frame
+    from .dissectors.selection import Window
+
+# The rest is imported by the function that needs it: reading a capture of some thousand packets
+# takes less time than importing all of the package.
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,9 @@ def dissect(
     FilterError
         When libpcap does not take the filter.
     """
+    from .dissectors.rows import rows
+    from .dissectors.selection import Selection
+
     return rows(source, table, options, Selection(window, association))
 
 
@@ -160,6 +163,8 @@ def explain(
     TsharkError
         When `tshark` is asked for, and is not there or cannot read the capture.
     """
+    from .dissectors.frame import decode
+
     return decode(Path(capture), frame, options or ReadOptions(), decoder)
 
 
@@ -198,10 +203,8 @@ def analyze(
     OSError
         When the events file cannot be read.
     """
-    rules = tuple(LabelRule.parse(text) for text in labels)
-    link_events = []
-    if events is not None:
-        link_events = parse_events(_text(Path(events)).splitlines(), str(events))
+    rules = _rules(labels)
+    link_events = [] if events is None else _events(Path(events))
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.
     Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
@@ -209,6 +212,20 @@ def analyze(
     from .analyzer.associations import analyze_ledger
 
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+
+
+def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:
+    if not (texts := tuple(labels)):
+        return ()
+    from .analyzer.labels import LabelRule
+
+    return tuple(LabelRule.parse(text) for text in texts)
+
+
+def _events(path: Path) -> list[LinkEvent]:
+    from .analyzer.events import parse_events
+
+    return parse_events(_text(path).splitlines(), str(path))
 
 
 def _text(path: Path) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .columns import Column, filled, is_letter, to_numpy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +32,6 @@ _SUMS = (
 _KEYS = ("association", "path")
 _COLUMNS = ("start_ns", "is_b", *_SUMS)
 
-Column = np.ndarray[Any, np.dtype[Any]]
 Columns = dict[str, Column]
 
 Way = tuple[int, "End"]
@@ -96,9 +97,7 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
     if not table.num_rows:
         return {}
     columns = {name: to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS)}
-    senders = table["sender"].combine_chunks().dictionary_encode()
-    is_b = np.array([sender == "b" for sender in senders.dictionary.to_pylist()])
-    columns["is_b"] = is_b[np.from_dlpack(senders.indices)]
+    columns["is_b"] = is_letter(table["sender"], "b")
     order = np.lexsort([columns[name] for name in ("start_ns", "is_b", *reversed(_KEYS))])
     columns = {name: column[order] for name, column in columns.items()}
     keys = [columns[name] for name in (*_KEYS, "is_b")]
@@ -150,12 +149,6 @@ def _extremes(
     bound = np.iinfo(np.int64)
     absent = bound.max if function is np.minimum else bound.min
     # 64 bits, so that no value of a narrower column is the one that stands for none.
-    values = np.full(len(column), absent, np.int64)
-    values[to_numpy(column.is_valid().cast("uint8")) > 0] = to_numpy(column.drop_null())
+    values = filled(column, absent)
     extremes = function.reduceat(values[order], firsts).tolist()
     return [None if value == absent else value for value in extremes]
-
-
-def to_numpy(column: pa.ChunkedArray) -> Column:
-    """Convert a column of numbers without nulls; Arrow's own way imports pandas."""
-    return np.from_dlpack(column.combine_chunks())

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from .bins import to_numpy
+from .columns import present, to_numpy
 
 if TYPE_CHECKING:
     from ..dissectors.ledger import Ledger, Row
-    from .bins import Column
+    from .columns import Column
     from .model import End
 
 MOST_FLOWS = 1000
@@ -125,7 +125,7 @@ def _present(table: pa.Table, column: str) -> list[Row]:
     """Rows in which a column is not absent."""
     if table[column].null_count == table.num_rows:
         return []
-    rows: list[Row] = _take(table, to_numpy(table[column].is_valid().cast("uint8")) > 0).to_pylist()
+    rows: list[Row] = _take(table, present(table[column])).to_pylist()
     return rows
 
 

@@ -7,17 +7,16 @@ import os
 import click
 
 from ..dissectors._core import __version__
-from .analyze import analyze_command
-from .completion import completion_command
-from .dissect import dissect_command
 from .faults import Commands
-from .info import info_command
-from .show import show_command
-from .tables import tables_command
+
+COMMANDS = ("analyze", "completion", "dissect", "info", "show", "tables")
+"""Each is `NAME_command` in the module of its name, which is imported when it is needed."""
 
 
 @click.group(
-    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Commands,
+    lazy={name: f"{__name__}.{name}" for name in COMMANDS},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="pathscope")
 def main() -> None:
@@ -29,14 +28,3 @@ def main() -> None:
     """
     # No linear algebra is done here, and numpy's threads for it spin while they wait for some.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-for command in (
-    analyze_command,
-    info_command,
-    dissect_command,
-    show_command,
-    tables_command,
-    completion_command,
-):
-    main.add_command(command)

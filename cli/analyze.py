@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..api import Analysis, analyze
 from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
+
+if TYPE_CHECKING:
+    from ..api import Analysis
 
 LONGEST_BIN_MS = 86_400_000
 """A day: longer ones are slips of the keyboard."""
@@ -88,6 +91,8 @@ def analyze_command(
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
     """
+    from ..api import analyze
+
     options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder

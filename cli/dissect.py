@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..api import dissect
 from ..dissectors import ledger as ledgers
 from ..dissectors._core import CaptureError
-from ..dissectors.selection import Window
 from .faults import DAMAGED_INPUT, refusals
 from .index import make_index, tell_of_index
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
@@ -21,12 +19,16 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ..dissectors.selection import Window
+
 MOST_ASSOCIATIONS = (1 << 32) - 1
 
 
 def _window(_: click.Context, __: click.Parameter, value: tuple[str, str] | None) -> Window | None:
     if value is None:
         return None
+    from ..dissectors.selection import Window
+
     try:
         return Window.parse(*value)
     except ValueError as error:
@@ -105,6 +107,7 @@ def dissect_command(
     Example:
       pathscope dissect client.pcapng --window 10.9 11.3 --format parquet -o chunks.parquet
     """
+    from ..api import dissect
     from ..reports.export import FORMATS, whole_file, write_table
 
     chosen = next(known for known in FORMATS if known == form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from ..dissectors._core import CaptureError, FilterError
 from ..dissectors.tshark import TsharkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 BAD_INPUT = 2
 """Exit code for input that cannot be read."""
@@ -45,7 +46,25 @@ def _refusal(error: OSError) -> Exception:
 
 
 class Commands(click.Group):
-    """Commands whose results may find no room, or no letters, on standard output."""
+    """Commands whose results may find no room, or no letters, on standard output.
+
+    Those named in `lazy` are imported when they are run or listed: `NAME_command` of the module.
+    """
+
+    def __init__(self, *arguments: Any, lazy: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), *self._lazy})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        if cmd_name in self._lazy and cmd_name not in self.commands:
+            module = import_module(self._lazy[cmd_name])
+            self.add_command(getattr(module, f"{cmd_name}_command"), cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""

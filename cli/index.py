@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..dissectors.index import Index, UnfitIndexError
-from ..dissectors.indexing import build
 from ..dissectors.ledger import STANDARD_INPUT
 from .terminal import progress
 
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
 
 def tell_of_index(capture: Path, options: ReadOptions) -> None:
     """Say of an index that does not fit that it is not used."""
+    from ..dissectors.index import Index, UnfitIndexError
+
     if str(capture) == STANDARD_INPUT:
         return
     try:
@@ -29,6 +29,9 @@ def tell_of_index(capture: Path, options: ReadOptions) -> None:
 
 def make_index(capture: Path, options: ReadOptions) -> None:
     """Write the index of a capture, unless there is one that fits."""
+    from ..dissectors.index import Index, UnfitIndexError
+    from ..dissectors.indexing import build
+
     if str(capture) == STANDARD_INPUT:
         raise click.UsageError("--index takes a file, and this is standard input")
     try:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from ..api import read
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import show
@@ -34,6 +33,7 @@ def info_command(
     Example:
       pathscope info client.pcapng
     """
+    from ..api import read
     from ..reports.overview import overview
 
     options = read_options(expression, udp_ports, window_s, flows=flows)

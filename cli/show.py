@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from ..api import explain
-from ..dissectors.frame import DECODERS
 from .faults import refusals
 from .index import tell_of_index
 from .options import CAPTURE, read_options, reading_options
@@ -24,7 +22,7 @@ MOST_FRAMES = (1 << 63) - 1
     "--decoder",
     default="auto",
     show_default=True,
-    type=click.Choice(DECODERS),
+    type=click.Choice(["auto", "tshark", "own"]),
     help="Who decodes: auto is tshark where it and pyshark are installed, else our own.",
 )
 @click.option(
@@ -53,6 +51,8 @@ def show_command(
     Example:
       pathscope show client.pcapng 444 --decoder own
     """
+    from ..api import explain
+    from ..dissectors.frame import DECODERS
     from ..reports.frame import document, lines
 
     chosen = next(known for known in DECODERS if known == decoder)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
@@ -22,6 +21,8 @@ def missing() -> str | None:
     """Say what has to be installed before tshark can decode; None when nothing has."""
     if find_spec("pyshark") is None:
         return "pyshark is not installed: pip install pathscope[tshark]"
+    import shutil
+
     if shutil.which("tshark") is None:
         return "tshark is not installed"
     return None
@@ -40,6 +41,8 @@ def layers(capture: Path, frame: int, udp_ports: Iterable[int]) -> list[Node] | 
     """
     if (reason := missing()) is not None:
         raise TsharkError(reason)
+    import subprocess
+
     from pyshark.tshark.output_parser.tshark_xml import packet_from_xml_packet
 
     # Not by pyshark's capture object: when it cleans up just as tshark ends it takes that for a

@@ -28,16 +28,30 @@ def test_python_m() -> None:
     assert found.stdout == f"pathscope, version {pathscope.__version__}\n"
 
 
-def test_commands_are_quick_to_start() -> None:
-    """Help, and completion at every key, must not wait for pandas or Arrow's writers."""
+def loaded_by(*arguments: object) -> set[str]:
+    """The modules that a command has imported when it is done."""
     code = (
         "import sys; from pathscope.cli import main\n"
-        "try: main(['analyze', '--help'])\n"
-        "except SystemExit: print(*sys.modules)"
+        f"try: main({[str(one) for one in arguments]})\n"
+        "except SystemExit: print('LOADED', *sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(found.stdout.split())
-    assert not loaded & {"pandas", "rich.console", "pyarrow.parquet", "pyarrow.csv"}
+    return set(found.stdout.rpartition("LOADED")[2].split())
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["analyze", "--help"]])
+def test_help_is_quick_to_start(arguments: list[str]) -> None:
+    """Help, and completion at every key, must not wait for what only a reading needs."""
+    loaded = loaded_by(*arguments)
+    assert not loaded & {"numpy", "pyarrow", "pandas", "rich", "subprocess", "jsonschema"}
+    assert not any(name.startswith("pathscope.analyzer") for name in loaded)
+
+
+def test_analyze_loads_what_it_needs() -> None:
+    loaded = loaded_by("analyze", LOSSY)
+    assert "pathscope.analyzer.associations" in loaded
+    assert not loaded & {"pandas", "pyarrow.compute", "pyarrow.parquet", "jsonschema"}
+    assert not loaded & {f"pathscope.dissectors.{name}" for name in ("frame", "index")}
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -229,8 +229,10 @@ def test_demo_shows_the_handovers(place: Path) -> None:
 
 def helps() -> dict[str, str]:
     group: click.Group = cli.main
+    context = click.Context(group)
     return {"pathscope": group.help or ""} | {
-        f"pathscope {name}": command.help or "" for name, command in group.commands.items()
+        f"pathscope {name}": (group.get_command(context, name) or group).help or ""
+        for name in group.list_commands(context)
     }
 
 
