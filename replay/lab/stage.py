@@ -170,6 +170,17 @@ class Stage:
             elif self.scenario["application"]["protocol"] != "udp":
                 # The rest is delivered and the association shut down before anything is stopped.
                 receiver.ends_within(CLOSE_S)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until no association is left: of a SHUTDOWN a packet may have been lost."""
+        wait = "while [ $(wc -l </proc/net/sctp/assocs) -gt 1 ]; do sleep 0.1; done"
+        try:
+            for host in ENDS:
+                command = ["ip", "netns", "exec", host, "sh", "-c", wait]
+                subprocess.run(command, timeout=CLOSE_S, capture_output=True, check=False)
+        except subprocess.TimeoutExpired:
+            self.events.write({"event": "unsettled", "host": host})
 
     def start(self, stack: ExitStack, host: str, module: str) -> End:
         """Start an application or the background traffic of a host; the stack ends it."""

@@ -82,6 +82,6 @@ def test_analyze_takes_a_run(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
     refused = inside("analyze", tmp_path)
     assert refused.exit_code == 2
-    assert f"{tmp_path}: expected the folder of a run with run.json" in refused.stderr
+    assert refused.stderr == f"Error: {tmp_path}: Is a directory (os error 21)\n"
     (tmp_path / folder.FACTS).write_text("[]")
     assert "expected a document of pathscope.run/1" in inside("analyze", tmp_path).stderr
