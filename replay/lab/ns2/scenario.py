@@ -80,7 +80,7 @@ def _filled(rule: Mapping[str, Any], value: Any) -> Any:
     if "$ref" in rule:
         rule = schema()["$defs"][rule["$ref"].rpartition("/")[2]]
     if isinstance(value, list):
-        return [_filled(rule["items"], item) for item in value]
+        return [_filled(rule.get("items", {}), item) for item in value]
     if not isinstance(value, dict):
         return value
     inner = rule.get("properties", {})
@@ -89,29 +89,14 @@ def _filled(rule: Mapping[str, Any], value: Any) -> Any:
         for name, rule in inner.items()
         if name not in value and "default" in rule
     }
-    return {
-        name: _filled(inner.get(name, {"items": {}}), item)
-        for name, item in (value | missing).items()
-    }
+    return {name: _filled(inner.get(name, {}), item) for name, item in (value | missing).items()}
 
 
 def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     """Yield what a schema cannot say."""
     yield from _mistakes_of_hosts(settings)
-    nodes = settings["nodes"]
-    hosts = settings.get("multihomed", {})
     for number, link in enumerate(settings["links"]):
-        for pair in ends(link):
-            for side, node in zip(("from", "to"), pair, strict=True):
-                key: Key = ("links", number, side)
-                if node not in nodes:
-                    yield key, f"there is no node {node!r}"
-                if node in hosts:
-                    yield key, f"{node} is a multihomed host: its interfaces have the links"
-            if pair[0] == pair[1]:
-                yield ("links", number, "to"), f"{pair[0]} cannot be linked to itself"
-        if "lost_packets" in link and "loss_percent" in link:
-            yield ("links", number, "lost_packets"), "a link has this or loss_percent, not both"
+        yield from _mistakes_of_link(settings, link, ("links", number))
     names = [flow["name"] for flow in settings["flows"]]
     for number, flow in enumerate(settings["flows"]):
         if flow["name"] in names[:number]:
@@ -133,6 +118,21 @@ def _mistakes_of_hosts(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
             if node in hosts or node in taken:
                 yield key, f"{node} cannot be an interface of {host}: it is taken"
             taken.add(node)
+
+
+def _mistakes_of_link(
+    settings: dict[str, Any], link: dict[str, Any], key: Key
+) -> Iterator[tuple[Key, str]]:
+    for pair in ends(link):
+        for side, node in zip(("from", "to"), pair, strict=True):
+            if node not in settings["nodes"]:
+                yield (*key, side), f"there is no node {node!r}"
+            if node in settings.get("multihomed", {}):
+                yield (*key, side), f"{node} is a multihomed host: its interfaces have the links"
+        if pair[0] == pair[1]:
+            yield (*key, "to"), f"{pair[0]} cannot be linked to itself"
+    if "lost_packets" in link and "loss_percent" in link:
+        yield (*key, "lost_packets"), "a link has this or loss_percent, not both"
 
 
 def _mistakes_of_flow(
@@ -176,13 +176,15 @@ def _mistakes_of_sctp(
     settings: dict[str, Any], flow: dict[str, Any], key: Key
 ) -> Iterator[tuple[Key, str]]:
     own = flow.get("sctp", {})
-    sctp = settings.get("sctp", {}) | own
-    place: Key = (*key, "sctp") if own else ("sctp",) if sctp else key
-    mtu, chunk = sctp.get("mtu_bytes", 1500), sctp.get("chunk_bytes", 1468)
+    given = settings.get("sctp", {}) | own
+    place: Key = (*key, "sctp") if own else ("sctp",) if given else key
+    rules = schema()["$defs"]["sctp"]["properties"]
+    sctp = {name: rule.get("x-ns2") for name, rule in rules.items()} | given
+    mtu, chunk = sctp["mtu_bytes"], sctp["chunk_bytes"]
     if chunk + HEADERS_BYTES > mtu:
         what = f"a chunk of {chunk} bytes, with headers of {HEADERS_BYTES}, is above the MTU, {mtu}"
         yield (*place, "chunk_bytes"), what
-    if sctp.get("rto_min_ms", 1000) > sctp.get("rto_max_ms", 60000):
+    if sctp["rto_min_ms"] > sctp["rto_max_ms"]:
         yield (*place, "rto_min_ms"), "it is above rto_max_ms"
 
 
@@ -222,5 +224,5 @@ def _mistakes_of_action(
         joining = [link for link in settings["links"] if (one, other) in directions(link)]
         if not joining:
             yield key, f"there is no link from {one} to {other}"
-        elif "lost_packets" in joining[-1]:
+        elif any("lost_packets" in link for link in joining):
             yield key, f"the link from {one} to {other} has lost_packets, and cannot fail too"

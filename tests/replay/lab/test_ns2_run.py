@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,8 +18,12 @@ from typing import Any
 import pytest
 from pathscope.replay.lab.ns2 import run as module
 from pathscope.replay.lab.ns2.run import Ns2Error, run, versions
-from pathscope.replay.lab.ns2.tcl import SCTP, TCP
-from pathscope.replay.lab.scenario import parse
+from pathscope.replay.lab.ns2.scenario import schema
+from pathscope.replay.lab.ns2.tcl import RETRANSMIT_ON, SCTP, TCP
+from pathscope.replay.lab.scenario import load, parse
+from running import ROOT
+
+MANUAL = ROOT / "docs" / "lab-ns2.md"
 
 SMALL: dict[str, Any] = {
     "engine": "ns2",
@@ -178,9 +183,32 @@ def test_every_variable_is_one_of_ns2() -> None:
     names += [("Agent/TCP", "packetSize_"), ("Agent/TCP", "window_"), ("Agent/UDP", "packetSize_")]
     names += [("Application/Traffic/CBR", f"{name}_") for name in ("packetSize", "rate", "random")]
     names += [("Agent", "fid_"), ("Trace", "show_sctphdr_"), ("Trace", "show_tcphdr_")]
-    asked = "".join(f"{agent} set {name}\n" for agent, name in names)
+    asked = "".join(f"puts [{agent} set {name}]\n" for agent, name in names)
     done = subprocess.run(["ns", "-"], input=asked, text=True, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_defaults_that_the_manual_names_are_those_of_ns2() -> None:
+    definitions = schema()["$defs"]
+    told = {
+        ("Agent/SCTP", variable): definitions["sctp"]["properties"][name]["x-ns2"]
+        for name, variable in SCTP.items()
+        if name != "change_primary_errors"
+    }
+    told["Agent/SCTP", "rtxToAlt_"] = RETRANSMIT_ON[told["Agent/SCTP", "rtxToAlt_"]]
+    told["Agent/SCTP", "unordered_"] = not told["Agent/SCTP", "unordered_"]
+    tcp, flow = definitions["tcp"]["properties"], definitions["flow"]["properties"]
+    told["Agent/TCP", "packetSize_"] = tcp["packet_bytes"]["x-ns2"]
+    told["Agent/TCP", "window_"] = tcp["window_packets"]["x-ns2"]
+    told["Application/Traffic/CBR", "packetSize_"] = flow["packet_bytes"]["x-ns2"]
+    told["Application/Traffic/CBR", "rate_"] = flow["rate_kbit"]["x-ns2"]
+    told["Application/Traffic/CBR", "random_"] = flow["random"]["x-ns2"]
+    told["Queue", "limit_"] = definitions["link"]["properties"]["queue_packets"]["x-ns2"]
+    asked = "".join(f"puts [{agent} set {variable}]\n" for agent, variable in told)
+    said = subprocess.run(["ns", "-"], input=asked, text=True, capture_output=True, check=True)
+    for (_, variable), known, found in zip(told, told.values(), said.stdout.split(), strict=True):
+        in_seconds = variable.endswith(("Rto_", "Interval_", "Delay_"))
+        assert float(found.removesuffix("Kb")) * (1000 if in_seconds else 1) == known, variable
 
 
 def test_a_multihomed_host_leaves_a_path_that_fails(tmp_path: Path) -> None:
@@ -345,3 +373,10 @@ def ended(process: str) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return True
     return state == "Z"
+
+
+def test_the_example_of_the_manual_runs(tmp_path: Path) -> None:
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", MANUAL.read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "example.toml").write_text(example)
+    trace = run(load(tmp_path / "example.toml"), tmp_path / "run")
+    assert trace.stat().st_size > 10_000

@@ -158,6 +158,7 @@ def test_errors_name_line_and_key(tmp_path: Path, old: str, new: str, line: int,
             [{"at_s": 10, "do": "link-up", "from": "c", "to": "b-1"}],
             "actions[1].at_s: the run is over after 10 s",
         ),
+        (("links", 0, "lost_packets"), [-1], "links[1].lost_packets[1]: -1 is less"),
         (("seed",), 0, "seed: 0 is less than the minimum of 1"),
         (("links", 0, "lost_packets"), [1, 1], "has non-unique elements"),
     ],
@@ -166,6 +167,25 @@ def test_what_a_schema_cannot_say(key: tuple[str | int, ...], value: Any, what: 
     with pytest.raises(ScenarioError) as raised:
         parse(changed(*key, to=value))
     assert what in str(raised.value)
+
+
+def test_a_link_whose_lost_packets_are_listed_cannot_fail() -> None:
+    document = changed("links", 0, "lost_packets", to=[3])
+    document["actions"] = [{"at_s": 1, "do": "link-down", "from": "b-1", "to": "c"}]
+    with pytest.raises(ScenarioError, match="from c to b-1 has lost_packets, and cannot fail too"):
+        parse(document)
+
+
+def test_the_last_link_between_two_nodes_is_the_one_that_fails() -> None:
+    document = changed("links", 0, "loss_percent", to=10)
+    document["links"].append(document["links"][0] | {"loss_percent": 20, "from": "a-1"})
+    document["actions"] = [
+        {"at_s": 1, "do": "link-down", "from": "a-1", "to": "b-1", "one_way": True},
+        {"at_s": 2, "do": "link-up", "from": "a-1", "to": "b-1", "one_way": True},
+    ]
+    found = script(parse(document).settings)
+    assert '$ns at 1 "$loss(a-1:b-1) set rate_ 1"\n' in found
+    assert '$ns at 2 "$loss(a-1:b-1) set rate_ 0.2"\n' in found
 
 
 NAMED = [
