@@ -224,5 +224,5 @@ def _mistakes_of_action(
         joining = [link for link in settings["links"] if (one, other) in directions(link)]
         if not joining:
             yield key, f"there is no link from {one} to {other}"
-        elif any("lost_packets" in link for link in joining):
+        elif any("lost_packets" in link and (one, other) in ends(link) for link in joining):
             yield key, f"the link from {one} to {other} has lost_packets, and cannot fail too"
