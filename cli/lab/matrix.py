@@ -62,7 +62,7 @@ def matrix_command(
             for cell in grid:
                 click.echo(f"{folder.state(out / cell.place)}  {out / cell.place}")
             return
-        chosen = choose(kernel_of(kernel))
+        chosen = choose(kernel_of(kernel), grid[0].scenario["engine"])
         failures = []
         with click.progressbar(
             matrix.run_cells(grid, out, chosen),

@@ -39,10 +39,9 @@ def run_command(
 
     with lab_refusals():
         loaded = load(catalog.find(scenario), changes)
-        chosen = choose(kernel_of(kernel))
+        chosen = choose(kernel_of(kernel), loaded["engine"])
         place = out or Path(f"{loaded.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-        click.echo(
-            f"{loaded.name}: {loaded['duration_s']:g} s, and some more, in the {chosen}", err=True
-        )
+        where = "simulated" if chosen == "ns2" else f"and some more, in the {chosen}"
+        click.echo(f"{loaded.name}: {loaded['duration_s']:g} s, {where}", err=True)
         run(loaded, place, chosen, force=force)
     click.echo(place)

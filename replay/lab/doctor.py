@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from . import guest, host, tools
+from .ns2 import run as ns2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def checks() -> Iterator[Check]:
     for name, (_, package) in tools.PROGRAMS.items():
         yield _program(name, "all runs", package)
     yield _module("jsonschema", "reading scenarios", "pathscope[lab]")
-    yield _program("ns2", "scenarios of the simulator ns-2", "ns2")
+    yield _simulator()
     yield _program("tshark", "`show` in Wireshark's words, and the tests", "tshark")
     yield _module("pyshark", "`show` in Wireshark's words", "pathscope[tshark]")
     libpcap = ctypes.util.find_library("pcap")
@@ -83,6 +84,16 @@ def _kernel_cure(probe: str) -> str:
             return f"sudo modprobe --all {' '.join(modules)}"
     # A kernel without the module has no cure, and the guest needs none.
     return "pathscope lab run --kernel guest"
+
+
+def _simulator() -> Check:
+    serves = "scenarios of the simulator ns-2"
+    try:
+        # Its program is `ns`, as other programs are.
+        said = f"version {ns2.versions()['ns2']}"
+    except ns2.Ns2Error as error:
+        return Check("ns2", serves, False, str(error).partition(":")[0], apt("ns2"))
+    return Check("ns2", serves, True, said)
 
 
 def _program(name: str, serves: str, package: str) -> Check:

@@ -16,7 +16,8 @@ from .scenario import Scenario, ScenarioError, load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from typing import Literal
+
+    from .run import Runner
 
 GRID = "matrix.json"
 
@@ -95,18 +96,18 @@ def cells(
         base = load(path, [*changes, *more])
         name = ",".join(f"{key}={value}" for key, value in settings.items())
         count = base["repetitions"] if repetitions is None else repetitions
+        # A simulator may be left its own seed, with which every run is the same.
+        seed = base.settings.get("seed", 1)
+        seeded = count > 1 or "seed" in base.settings
         for number in range(1, count + 1):
-            scenario = Scenario(
-                base.name, base.settings | {"seed": base["seed"] + number - 1, "repetitions": 1}
-            )
+            own = {"repetitions": 1} | ({"seed": seed + number - 1} if seeded else {})
+            scenario = Scenario(base.name, base.settings | own)
             place = "/".join(filter(None, (UNFIT.sub("_", name), f"run-{number}")))
             found.append(Cell(settings, number, scenario, place))
     return found
 
 
-def run_cells(
-    grid: Sequence[Cell], out: Path, kernel: Literal["host", "guest"]
-) -> Iterator[tuple[Cell, str | None]]:
+def run_cells(grid: Sequence[Cell], out: Path, runner: Runner) -> Iterator[tuple[Cell, str | None]]:
     """Make the runs that are not complete; yields every cell when it is done, and why it failed.
 
     Raises
@@ -124,7 +125,7 @@ def run_cells(
             yield cell, None
             continue
         try:
-            run(cell.scenario, place, kernel)
+            run(cell.scenario, place, runner)
         except LabError as error:
             yield cell, str(error)
         else:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import events, folder, guest, host, recordings, tools
+from .ns2 import run as ns2
 from .scenario import ENDS
 
 if TYPE_CHECKING:
@@ -15,24 +16,37 @@ if TYPE_CHECKING:
     from .scenario import Scenario
 
 Kernel = Literal["auto", "host", "guest"]
+Runner = Literal["host", "guest", "ns2"]
 
 SETUP_S = 90
 """How long a run may take beyond the scenario's own time: a guest boots, connections are made and
 closed; on a busy machine all of it takes longer."""
 
 
+FAILURES = (guest.GuestError, host.HostError, ns2.Ns2Error, recordings.RecordingError)
+
+
 class LabError(RuntimeError):
     """A run that could not be made; the message says why, and what would help."""
 
 
-def choose(wanted: Kernel) -> Literal["host", "guest"]:
-    """Return the kernel to run in: for `auto` the running one when it has all that a run needs.
+def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
+    """Return what is to run a scenario of an engine.
+
+    For `auto` that is the running kernel when it has all that a run needs. The simulator is a
+    program: with it, no kernel is chosen.
 
     Raises
     ------
     LabError
-        When the kernel cannot carry a run.
+        When it cannot carry a run.
     """
+    if engine == "ns2":
+        if wanted != "auto":
+            raise LabError(
+                f"--kernel {wanted}: this scenario is one of ns-2, which needs no kernel"
+            )
+        return "ns2"
     if absent := tools.missing():
         packages = sorted({tools.PROGRAMS[name][1] for name in absent})
         raise LabError(f"not installed: {', '.join(absent)}: apt-get install {' '.join(packages)}")
@@ -48,9 +62,7 @@ def choose(wanted: Kernel) -> Literal["host", "guest"]:
     raise LabError(f"{both}{no_guest}: apt-get install user-mode-linux kmod")
 
 
-def run(
-    scenario: Scenario, out: Path, kernel: Literal["host", "guest"], *, force: bool = False
-) -> None:
+def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -> None:
     """Run a scenario into a folder (`folder` says what is in it then).
 
     Raises
@@ -65,21 +77,26 @@ def run(
     folder.claim(out, force=force)
     told: dict[str, Any] = {
         "scenario": scenario.name,
-        "description": scenario["description"],
+        "description": scenario.settings.get("description", ""),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seed": scenario["seed"],
-        "runner": kernel,
-        "versions": {"pathscope": version, **tools.versions()},
+        "seed": scenario.settings.get("seed"),
+        "runner": runner,
+        "versions": {"pathscope": version},
     }
     with folder.running(out, told) as facts:
         document = json.dumps(scenario.document(), indent=1, ensure_ascii=False)
         (out / folder.SCENARIO).write_text(document + "\n", encoding="utf-8")
         try:
-            runner = guest if kernel == "guest" else host
-            runner.run(out, scenario["duration_s"] + SETUP_S)
+            if runner == "ns2":
+                facts["versions"] |= ns2.versions()
+                facts["captures"] = {"trace": ns2.run(scenario, out).name}
+                return
+            facts["versions"] |= tools.versions()
+            kernel = guest if runner == "guest" else host
+            kernel.run(out, scenario["duration_s"] + SETUP_S)
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
             facts["captures"] = _assemble(scenario, out, facts["versions"])
-        except (guest.GuestError, host.HostError, recordings.RecordingError) as error:
+        except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
 
 

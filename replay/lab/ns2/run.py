@@ -1,4 +1,4 @@
-"""A run of ns-2: from a scenario to a run folder."""
+"""A run of ns-2: from a scenario to a trace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .... import __version__
 from .tcl import END, TRACE, script
 
 if TYPE_CHECKING:
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 PROGRAM = "ns"
+
+CAPTURE = "trace.tr"
+"""What a complete run leaves."""
 
 LIMIT_S = 600.0
 """How long a run may take, unless its caller says otherwise."""
@@ -39,7 +41,7 @@ def versions() -> dict[str, str]:
     """
     ask = b"puts [ns-version]\nputs [info patchlevel]\nexit 0\n"
     try:
-        said = subprocess.run(  # noqa: S603 (no shell)
+        said = subprocess.run(
             _command(), input=ask, capture_output=True, timeout=VERSIONS_S, check=False
         )
     except subprocess.TimeoutExpired as error:
@@ -53,16 +55,16 @@ def versions() -> dict[str, str]:
 def run(scenario: Scenario, folder: Path, *, limit_s: float = LIMIT_S) -> Path:
     """Run a scenario in ns-2 and return the path of its trace.
 
-    The folder gets `scenario.json`, `script.tcl`, `nodes.json` (the trace's numbers by name),
-    `versions.json`, `events.jsonl` (what was done to the links and the flows, in simulated
-    seconds), `logs/ns2.log` and, when the run is complete, `trace.tr`.
+    The folder gets `script.tcl`, `nodes.json` (the trace's numbers by name), `events.jsonl` (what
+    was done to the links and the flows, in simulated seconds), `logs/ns2.log` and, when the run is
+    complete, `trace.tr`.
 
     Parameters
     ----------
     scenario
         One with `engine = "ns2"`.
     folder
-        Of the run; it does not exist, or is empty.
+        Of the run, with `logs` in it (`folder.claim`).
     limit_s
         How long ns-2 may take, in seconds of a real clock.
 
@@ -70,24 +72,16 @@ def run(scenario: Scenario, folder: Path, *, limit_s: float = LIMIT_S) -> Path:
     ------
     Ns2Error
         When ns-2 is missing, fails, takes too long, or could not write all of its trace.
-    FileExistsError
-        When the folder has something in it.
     """
-    found = versions()
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise FileExistsError(f"{folder}: a run needs a folder of its own, and this is not empty")
     settings = scenario.settings
-    _write(folder / "scenario.json", {"name": scenario.name} | settings)
-    _write(folder / "versions.json", {"pathscope": __version__} | found)
-    _write(folder / "nodes.json", {name: at for at, name in enumerate(settings["nodes"])})
+    nodes = {name: number for number, name in enumerate(settings["nodes"])}
+    (folder / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n", encoding="utf-8")
     (folder / "events.jsonl").write_text(_events(settings), encoding="utf-8")
     (folder / "script.tcl").write_text(script(settings), encoding="ascii")
-    (folder / "logs").mkdir()
     part = folder / TRACE
     try:
         _simulate(folder, folder / "logs" / "ns2.log", limit_s)
-        return _completed(part, folder / "trace.tr")
+        return _completed(part, folder / CAPTURE)
     finally:
         part.unlink(missing_ok=True)
 
@@ -103,7 +97,7 @@ def _command(*arguments: str) -> list[str]:
 def _simulate(folder: Path, log: Path, limit_s: float) -> None:
     with log.open("wb") as said:
         try:
-            done = subprocess.run(  # noqa: S603 (no shell)
+            done = subprocess.run(
                 _command("script.tcl"),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
@@ -150,7 +144,3 @@ def _events(settings: Mapping[str, Any]) -> str:
 def _last_words(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return "\n".join(lines[-15:]) or "it said nothing"
-
-
-def _write(path: Path, what: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(what, indent=2) + "\n", encoding="utf-8")

@@ -137,7 +137,7 @@ def test_a_matrix_makes_only_what_is_not_there(
                 raise run.LabError(f"{out}: it rains")
 
     monkeypatch.setattr(matrix, "run", pretend)
-    monkeypatch.setattr(run, "choose", lambda _: "guest")
+    monkeypatch.setattr(run, "choose", lambda *_: "guest")
     command = ["lab", "matrix", "failover", "--vary", "sctp.rto_max_ms=500,1000"]
     command += ["--out", str(tmp_path)]
     first = inside(*command)

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pathscope.replay.lab import folder
+from pathscope.replay.lab import run as lab
 from pathscope.replay.lab.ns2 import run as module
 from pathscope.replay.lab.ns2.run import Ns2Error, run, versions
 from pathscope.replay.lab.ns2.scenario import schema
@@ -76,9 +78,15 @@ MULTIHOMED: dict[str, Any] = {
 }
 
 
-def simulated(document: dict[str, Any], folder: Path) -> list[list[str]]:
+def traced(document: dict[str, Any], place: Path, **options: Any) -> Path:
+    """Run a document in a new folder; the trace's path."""
+    (place / "logs").mkdir(parents=True)
+    return run(parse(document), place, **options)
+
+
+def simulated(document: dict[str, Any], place: Path) -> list[list[str]]:
     """Run a document in a folder and return its trace's lines, split."""
-    trace = run(parse(document), folder, limit_s=60)
+    trace = traced(document, place / "run", limit_s=60)
     return [line.split() for line in trace.read_text().splitlines()]
 
 
@@ -93,25 +101,40 @@ def with_link(**settings: Any) -> dict[str, Any]:
 
 
 def test_a_run_folder_has_all_that_made_the_run(tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "1"
+    place = tmp_path / "runs" / "1"
     scenario = parse(SMALL, "small")
-    assert run(scenario, folder) == folder / "trace.tr"
-    assert sorted(path.name for path in folder.iterdir()) == [
+    assert lab.choose("auto", scenario["engine"]) == "ns2"
+    lab.run(scenario, place, "ns2")
+    assert sorted(path.name for path in place.iterdir()) == [
         "events.jsonl",
         "logs",
         "nodes.json",
+        "run.json",
         "scenario.json",
         "script.tcl",
         "trace.tr",
-        "versions.json",
     ]
-    made = json.loads((folder / "scenario.json").read_text())
-    assert made == {"name": "small"} | scenario.settings
-    assert json.loads((folder / "nodes.json").read_text()) == {"a": 0, "b": 1}
-    found = json.loads((folder / "versions.json").read_text())
-    assert set(found) == {"pathscope", "ns2", "tcl"}
-    assert found["ns2"] == "2.35"
-    assert (folder / "logs" / "ns2.log").read_text() == ""
+    made = json.loads((place / "scenario.json").read_text())
+    assert made == scenario.document()
+    assert json.loads((place / "nodes.json").read_text()) == {"a": 0, "b": 1}
+    told = json.loads((place / "run.json").read_text())
+    assert (told["state"], told["runner"]) == ("complete", "ns2")
+    assert told["captures"] == {"trace": "trace.tr"}
+    assert told["versions"]["ns2"] == "2.35"
+    assert (place / "logs" / "ns2.log").read_text() == ""
+
+
+def test_a_kernel_cannot_be_asked_for() -> None:
+    with pytest.raises(lab.LabError, match=r"--kernel guest: .* needs no kernel"):
+        lab.choose("guest", "ns2")
+
+
+def test_a_failure_is_that_of_the_run(tmp_path: Path) -> None:
+    document = with_link(duplex=False)
+    document["flows"][0] |= {"from": "b", "to": "a"}
+    with pytest.raises(lab.LabError, match="no target for slot"):
+        lab.run(parse(document), tmp_path / "run", "ns2")
+    assert folder.state(tmp_path / "run") == "failed"
 
 
 def test_every_packet_is_in_the_trace(tmp_path: Path) -> None:
@@ -153,7 +176,7 @@ def test_a_simplex_link_has_one_direction(tmp_path: Path) -> None:
     assert len(events(simulated(document, tmp_path / "1"), "r")) == 245
     document["flows"][0] |= {"from": "b", "to": "a"}
     with pytest.raises(Ns2Error, match=r"failed with exit code 1:\n(.*\n)*.*no target for slot"):
-        run(parse(document), tmp_path / "2")
+        traced(document, tmp_path / "2")
     assert not (tmp_path / "2" / "trace.tr").exists()
     assert not (tmp_path / "2" / "trace.part").exists()
 
@@ -232,7 +255,7 @@ def test_a_multihomed_host_leaves_a_path_that_fails(tmp_path: Path) -> None:
     # second has given the path up; a HEARTBEAT every second or so finds it again.
     assert [path for _, path in moves] == ["2", "1", "2", "1"]
     assert [time for time, _ in moves] == pytest.approx([6.0, 6.4, 7.05, 13.1], abs=0.05)
-    assert (tmp_path / "events.jsonl").read_text().splitlines() == [
+    assert (tmp_path / "run" / "events.jsonl").read_text().splitlines() == [
         '{"t": 5, "event": "link", "link": "a-1-b-1", "note": "down", "one_way": false}',
         '{"t": 12.5, "event": "link", "link": "b-1-a-1", "note": "up", "one_way": false}',
     ]
@@ -288,19 +311,11 @@ def test_one_end_may_have_one_address_and_a_file_may_stop(tmp_path: Path) -> Non
     assert 1 < max(times) < 5
 
 
-def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "trace.tr").write_text("of another run")
-    with pytest.raises(FileExistsError, match="not empty"):
-        run(parse(SMALL), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["trace.tr"]
-    assert (tmp_path / "trace.tr").read_text() == "of another run"
-
-
 def test_without_ns2_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Ns2Error, match="ns is not installed: apt-get install ns2"):
-        run(parse(SMALL), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
+    with pytest.raises(lab.LabError, match="ns is not installed: apt-get install ns2"):
+        lab.run(parse(SMALL), tmp_path / "run", "ns2")
+    assert not (tmp_path / "run" / "trace.tr").exists()
 
 
 def test_another_program_of_that_name_is_refused(
@@ -328,14 +343,14 @@ def test_a_run_that_is_not_complete_has_no_trace(
 ) -> None:
     monkeypatch.setattr(module, "script", lambda _: script)
     with pytest.raises(Ns2Error, match=what):
-        run(parse(SMALL), tmp_path)
-    assert not list(tmp_path.glob("trace.*"))
+        traced(SMALL, tmp_path / "run")
+    assert not list(tmp_path.glob("run/trace.*"))
 
 
 def test_the_time_limit_ends_the_simulator(tmp_path: Path) -> None:
     with pytest.raises(Ns2Error, match=r"did not end within 0\.3 s"):
-        run(parse(LONG), tmp_path, limit_s=0.3)
-    assert not list(tmp_path.glob("trace.*"))
+        traced(LONG, tmp_path / "run", limit_s=0.3)
+    assert not list(tmp_path.glob("run/trace.*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -347,13 +362,14 @@ def test_the_simulator_ends_with_the_lab(tmp_path: Path, number: signal.Signals)
         "from pathscope.replay.lab.scenario import parse\n"
         "run(parse(json.loads(sys.argv[1])), Path(sys.argv[2]))\n"
     )
+    (tmp_path / "run" / "logs").mkdir(parents=True)
     command = [sys.executable, "-c", program, json.dumps(LONG), str(tmp_path / "run")]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as lab:
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         wait_until((tmp_path / "run" / "trace.part").exists)
-        children = Path(f"/proc/{lab.pid}/task/{lab.pid}/children").read_text().split()
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert len(children) == 1
-        lab.send_signal(number)
-        lab.wait(20)
+        process.send_signal(number)
+        process.wait(20)
     wait_until(lambda: ended(children[0]))
     assert not (tmp_path / "run" / "trace.tr").exists()
     shutil.rmtree(tmp_path)
@@ -378,5 +394,5 @@ def ended(process: str) -> bool:
 def test_the_example_of_the_manual_runs(tmp_path: Path) -> None:
     (example,) = re.findall(r"^```toml\n(.*?)^```$", MANUAL.read_text(), re.MULTILINE | re.DOTALL)
     (tmp_path / "example.toml").write_text(example)
-    trace = run(load(tmp_path / "example.toml"), tmp_path / "run")
-    assert trace.stat().st_size > 10_000
+    lab.run(load(tmp_path / "example.toml"), tmp_path / "run", "ns2")
+    assert (tmp_path / "run" / "trace.tr").stat().st_size > 10_000

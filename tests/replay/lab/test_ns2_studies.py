@@ -52,6 +52,7 @@ class Pair:
 
 
 def simulated(folder: Path, name: str, changes: Sequence[str] = ()) -> Path:
+    (folder / "logs").mkdir(parents=True)
     return run(load(SCENARIOS / f"{name}.toml", changes), folder, limit_s=120)
 
 
