@@ -41,7 +41,7 @@ impl Pass {
 impl Pass {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None, index_block_bytes=None))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None, index_block_bytes=None, two_threads=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -54,6 +54,7 @@ impl Pass {
         flow_capacity: Option<usize>,
         association_capacity: Option<usize>,
         index_block_bytes: Option<u64>,
+        two_threads: Option<bool>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
             return Err(PyValueError::new_err("bin_ns must be positive"));
@@ -79,6 +80,7 @@ impl Pass {
                 ..defaults.limits
             },
             index_block_bytes,
+            two_threads,
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
         let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
@@ -106,7 +108,7 @@ impl Pass {
 
     /// The time of frame 1, from the first step on; None before, and when there is no frame.
     fn first_frame_ns(&self) -> PyResult<Option<i64>> {
-        self.with(|pass| Ok(pass.capture().first_ns()))
+        self.with(|pass| Ok(pass.progress().first_ns))
     }
 
     fn rows_waiting(&self) -> PyResult<usize> {
@@ -115,7 +117,10 @@ impl Pass {
 
     /// Bytes of the file read so far, and its length if it has one.
     fn progress(&self) -> PyResult<(u64, Option<u64>)> {
-        self.with(|pass| Ok((pass.capture().bytes_read(), pass.capture().file_length())))
+        self.with(|pass| {
+            let progress = pass.progress();
+            Ok((progress.bytes_read, progress.file_length))
+        })
     }
 
     /// Ends the pass: a dict of the tables and of what is known about the capture.

@@ -2,24 +2,25 @@
 //!
 //! Every record is counted once: read = dissected + partial + skipped by reason.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::container::{CaptureSet, Options as CaptureOptions, Record};
+use crate::container::{CaptureSet, Options as CaptureOptions};
 use crate::error::{Error, Result};
 use crate::index::{self, Indexer};
-use crate::ledger::{CommentRow, Ledger, PROBLEM_ROWS, ProblemRow, Streamed};
-use crate::packet::{Decoder, DecoderOptions, Found, Packet, Source};
-use crate::problem::{Kind, Layer, Problem};
-use crate::rows::{chunk_row, frame_row};
-use crate::sctp::{self, verify};
-use crate::track::flow::{Census, FLOWS, Flows};
-use crate::track::standing::Standing;
-use crate::track::{self, Limits, Located, Moment, Seen, Tracker};
-use flow::{FlowReader, sight};
+use crate::ledger::{Ledger, Streamed};
+use crate::packet::{Decoder, DecoderOptions};
+use crate::track::flow::{Census, FLOWS};
+use crate::track::{self, Limits};
+use front::{Front, Turn};
+use relay::{Delivery, Relay};
+use work::Work;
 
+mod batch;
 mod flow;
+mod front;
+mod relay;
+mod work;
 
 /// Says whether a packet takes part: link type, captured bytes, length on the wire.
 pub type Filter = Box<dyn FnMut(u16, &[u8], u32) -> Result<bool> + Send>;
@@ -41,6 +42,9 @@ pub struct Options {
     pub limits: Limits,
     /// Bytes of the file to a block of the offset index that is made on the way, if one is.
     pub index_block_bytes: Option<u64>,
+    /// Whether to read in one thread and to track in another. `None` is where there are two
+    /// processors, and not of a pipe. Never with a streamed table or an index.
+    pub two_threads: Option<bool>,
 }
 
 impl Default for Options {
@@ -55,6 +59,7 @@ impl Default for Options {
             flow_capacity: FLOWS,
             limits: Limits::default(),
             index_block_bytes: None,
+            two_threads: None,
         }
     }
 }
@@ -72,26 +77,34 @@ pub struct Frames {
 }
 
 pub struct Pass {
-    capture: CaptureSet,
+    reading: Reading,
     work: Work,
-    filter: Option<Filter>,
+    with_flows: bool,
+    of_several: bool,
     damage: Vec<Error>,
     done: bool,
+    progress: Progress,
 }
 
-/// What the pass fills; apart from the capture that it borrows records from.
-struct Work {
-    decoder: Decoder,
-    tracker: Tracker,
-    flows: Flows,
-    with_flows: bool,
-    frames: Frames,
-    first_ns: Option<i64>,
-    last_ns: Option<i64>,
-    sctp_packets: u64,
-    problems: BTreeMap<String, u64>,
-    streamed: Option<Streamed>,
-    index: Option<Indexer>,
+/// Where the reading half is.
+enum Reading {
+    Here(Box<Front>),
+    /// To be given a thread with the first step.
+    Ahead(Box<Front>),
+    Elsewhere(Relay),
+    /// While it moves, and after a panic on the way.
+    Nowhere,
+}
+
+/// How far reading has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Of the files on disk, somewhat ahead of the records tracked.
+    pub bytes_read: u64,
+    /// `None` for a pipe or another reader without a length.
+    pub file_length: Option<u64>,
+    /// The time of frame 1.
+    pub first_ns: Option<i64>,
 }
 
 /// A finished pass.
@@ -129,70 +142,120 @@ impl Pass {
     }
 
     pub fn over(capture: impl Into<CaptureSet>, options: Options) -> Pass {
-        let mut tracker = Tracker::new(options.bin_ns, options.limits);
-        if let Some(Streamed::Messages(_)) = options.stream {
-            tracker.ledger.messages = Some(Vec::new());
-        }
+        let mut options = options;
+        let capture = capture.into();
+        let file_length = capture.file_length();
+        // Rows and indexes tell of bytes that are not handed over; a pipe may keep a thread waiting.
+        let may_thread = options.stream.is_none() && options.index_block_bytes.is_none();
+        let by_itself = || file_length.is_some() && has_two_processors();
+        let threaded = may_thread && options.two_threads.unwrap_or_else(by_itself);
+        let (with_flows, of_several) = (options.flows, matches!(capture, CaptureSet::Several(_)));
+        let udp_ports = std::mem::take(&mut options.udp_ports);
+        let front = Box::new(Front {
+            capture,
+            decoder: Decoder::new(DecoderOptions { udp_ports, flows: with_flows }),
+            filter: options.filter.take(),
+            turn: 0,
+        });
         Pass {
-            capture: capture.into(),
-            work: Work {
-                decoder: Decoder::new(DecoderOptions {
-                    udp_ports: options.udp_ports,
-                    flows: options.flows,
-                }),
-                tracker,
-                flows: Flows::new(options.bin_ns, options.flow_capacity),
-                with_flows: options.flows,
-                frames: Frames::default(),
-                first_ns: None,
-                last_ns: None,
-                sctp_packets: 0,
-                problems: BTreeMap::new(),
-                streamed: options.stream,
-                index: options.index_block_bytes.map(Indexer::new),
-            },
-            filter: options.filter,
+            reading: if threaded { Reading::Ahead(front) } else { Reading::Here(front) },
+            work: Work::new(options),
+            with_flows,
+            of_several,
             damage: Vec::new(),
             done: false,
+            progress: Progress { file_length, ..Progress::default() },
         }
     }
 
-    pub fn capture(&self) -> &CaptureSet {
-        &self.capture
+    pub fn progress(&self) -> Progress {
+        match &self.reading {
+            Reading::Here(front) => Progress {
+                bytes_read: front.capture.bytes_read(),
+                first_ns: front.capture.first_ns(),
+                ..self.progress
+            },
+            _ => self.progress,
+        }
     }
 
-    /// Reads up to `records` records; false when the capture is at its end.
-    /// Damage in a file ends its records, but not what was read before them.
+    /// Reads `records` records, or somewhat more where another thread brings them; false when the
+    /// capture is at its end. Damage in a file ends its records, but not what was read before them.
     pub fn step(&mut self, records: usize) -> Result<bool> {
-        for _ in 0..records {
-            if self.done {
-                return Ok(false);
-            }
-            match self.capture.next() {
-                Ok(Some(record)) => {
-                    if let Some(filter) = &mut self.filter
-                        && !filter(record.link_type, record.data, record.wire_length)?
-                    {
-                        self.work.note(&record);
-                        let excluded = Whole::No("excluded by the filter".into());
-                        self.work.count(&record, None, excluded);
-                        continue;
-                    }
-                    self.work.record(&record);
+        self.set_out();
+        let mut left = records;
+        while left > 0 && !self.done {
+            let turn = match &mut self.reading {
+                Reading::Here(front) => {
+                    left -= 1;
+                    Some(front.next(&mut self.work))
                 }
-                Ok(None) => {
+                Reading::Elsewhere(relay) => match relay.next() {
+                    Some(delivery) => {
+                        left = left.saturating_sub(delivery.batch.len().max(1));
+                        self.take(delivery)
+                    }
+                    None => {
+                        self.come_back();
+                        None
+                    }
+                },
+                Reading::Ahead(_) | Reading::Nowhere => return Ok(false),
+            };
+            match turn.transpose()? {
+                Some(Turn::End) => {
                     self.done = true;
                     self.work.tracker.close_all();
                 }
-                Err(damage @ Error::Damaged { .. }) => {
-                    let of_several = matches!(self.capture, CaptureSet::Several(_));
-                    self.work.damaged(&damage, of_several);
-                    self.damage.push(damage);
-                }
-                Err(other) => return Err(other),
+                Some(Turn::Damage(damage)) => self.damaged(damage),
+                Some(Turn::Frame) | None => {}
             }
         }
         Ok(!self.done)
+    }
+
+    fn set_out(&mut self) {
+        self.reading = match std::mem::replace(&mut self.reading, Reading::Nowhere) {
+            Reading::Ahead(front) => match Relay::start(front) {
+                Ok(relay) => Reading::Elsewhere(relay),
+                Err(front) => Reading::Here(front),
+            },
+            other => other,
+        };
+    }
+
+    /// Tracks what a thread has read.
+    fn take(&mut self, delivery: Delivery) -> Option<Result<Turn>> {
+        let Delivery { mut batch, then, bytes_read, first_ns } = delivery;
+        self.progress = Progress { bytes_read, first_ns, ..self.progress };
+        batch.replay(&mut self.work);
+        if let Reading::Elsewhere(relay) = &self.reading {
+            relay.give_back(batch);
+        }
+        then
+    }
+
+    /// Ends the thread, if there is one, and tracks all that it has read: the capture counts that.
+    fn come_back(&mut self) {
+        if let Reading::Elsewhere(relay) = &mut self.reading {
+            relay.stop();
+        }
+        while let Reading::Elsewhere(relay) = &mut self.reading
+            && let Some(delivery) = relay.next()
+        {
+            if let Some(Ok(Turn::Damage(damage)) | Err(damage)) = self.take(delivery) {
+                self.damaged(damage);
+            }
+        }
+        self.reading = match std::mem::replace(&mut self.reading, Reading::Nowhere) {
+            Reading::Elsewhere(relay) => Reading::Here(relay.join()),
+            other => other,
+        };
+    }
+
+    fn damaged(&mut self, damage: Error) {
+        self.work.damaged(&damage, self.of_several);
+        self.damage.push(damage);
     }
 
     /// The streamed table that was asked for, with its rows since they were last taken.
@@ -212,13 +275,23 @@ impl Pass {
     }
 
     /// The tables. Call it after `step` has said false, or earlier for what there is so far.
-    pub fn finish(self) -> (CaptureSet, Summary) {
+    ///
+    /// # Panics
+    /// After a step that has panicked.
+    pub fn finish(mut self) -> (CaptureSet, Summary) {
+        self.come_back();
+        let front = match self.reading {
+            Reading::Here(front) | Reading::Ahead(front) => *front,
+            Reading::Elsewhere(_) | Reading::Nowhere => {
+                panic!("a pass that panicked has no result")
+            }
+        };
         let mut work = self.work;
         let flows = work.flows.finish(&mut work.tracker.ledger);
         let (ledger, associations) = work.tracker.finish();
         let summary = Summary {
-            flows: work.with_flows.then_some(flows),
-            dropped_fragments: work.decoder.dropped_fragments(),
+            flows: self.with_flows.then_some(flows),
+            dropped_fragments: front.decoder.dropped_fragments(),
             associations,
             ledger,
             frames: work.frames,
@@ -227,235 +300,14 @@ impl Pass {
             last_ns: work.last_ns,
             problems: work.problems,
             damage: self.damage,
-            index: work.index.map(|index| index.finish(self.capture.descriptions())),
+            index: work.index.map(|index| index.finish(front.capture.descriptions())),
         };
-        (self.capture, summary)
+        (front.capture, summary)
     }
 }
 
-impl Work {
-    fn note(&mut self, record: &Record<'_>) {
-        self.frames.read += 1;
-        let time_ns = record.time_ns;
-        self.first_ns = Some(self.first_ns.map_or(time_ns, |first_ns| first_ns.min(time_ns)));
-        self.last_ns = Some(self.last_ns.map_or(time_ns, |last_ns| last_ns.max(time_ns)));
-    }
-
-    fn skip(&mut self, reason: &str) {
-        match self.frames.skipped.get_mut(reason) {
-            Some(count) => *count += 1,
-            None => {
-                self.frames.skipped.insert(reason.to_string(), 1);
-            }
-        }
-    }
-
-    fn count(&mut self, record: &Record<'_>, protocol: Option<&'static str>, whole: Whole) {
-        let (outcome, reason) = match whole {
-            Whole::Yes => {
-                self.frames.dissected += 1;
-                ("dissected", None)
-            }
-            Whole::Partly => {
-                self.frames.partial += 1;
-                ("partial", None)
-            }
-            Whole::No(reason) => {
-                self.skip(&reason);
-                ("skipped", Some(reason))
-            }
-        };
-        if let Some(Streamed::Frames(rows)) = &mut self.streamed {
-            rows.push(frame_row(record, protocol, outcome, reason.map(Cow::into_owned)));
-        }
-    }
-
-    fn record(&mut self, record: &Record<'_>) {
-        self.note(record);
-        for comment in &record.comments {
-            self.tracker.ledger.keep_comment(CommentRow {
-                frame: record.frame,
-                time_ns: record.time_ns,
-                interface: record.interface_name.map(str::to_string),
-                text: comment.clone(),
-            });
-        }
-        let moment = Moment { time_ns: record.time_ns, frame: record.frame };
-        // The decoder is taken apart from the rest because the packet may lie in its fragment pool.
-        let Work { decoder, tracker, flows, problems, streamed, index, .. } = self;
-        let source = Source {
-            turn: self.frames.read,
-            frame: record.frame,
-            offset: record.offset,
-            time_ns: record.time_ns,
-        };
-        if index.is_some() {
-            decoder.at(source);
-        }
-        let found =
-            decoder.decode(record.link_type, record.time_ns, record.data, record.wire_length);
-        let (protocol, whole) = match found {
-            Found::Sctp(packet) => {
-                self.sctp_packets += 1;
-                let reassembled = packet.reassembled;
-                let mut reader = Reader { tracker, problems, streamed, index, moment, source };
-                let whole = reader.packet(&packet, record);
-                if reassembled && let Some(index) = &mut self.index {
-                    index.pieces(self.decoder.sources());
-                }
-                (Some("sctp"), whole)
-            }
-            Found::Tcp(datagram) => {
-                let mut reader = FlowReader { flows, tracker, problems, streamed };
-                (Some("tcp"), reader.tcp(&sight(&datagram, record)))
-            }
-            Found::Udp(datagram) => {
-                let mut reader = FlowReader { flows, tracker, problems, streamed };
-                (Some("udp"), reader.udp(&sight(&datagram, record)))
-            }
-            Found::Icmp(datagram) => {
-                let mut reader = FlowReader { flows, tracker, problems, streamed };
-                (Some("icmp"), reader.icmp(&sight(&datagram, record)))
-            }
-            Found::Skip(skip) => (None, Whole::No(skip.name().into())),
-            Found::Problem(problem) => {
-                report(tracker, problems, &problem, moment);
-                (None, Whole::No(reason(&problem).into()))
-            }
-        };
-        self.count(record, protocol, whole);
-    }
-
-    /// A row of its own for a file that goes wrong; of several files it says which.
-    fn damaged(&mut self, damage: &Error, of_several: bool) {
-        let Error::Damaged { path, offset, expected, found } = damage else { return };
-        let file = if of_several { format!("{path}: ") } else { String::new() };
-        self.tracker.ledger.problems.push(ProblemRow {
-            frame: 0,
-            time_ns: None,
-            layer: "file",
-            kind: "malformed",
-            offset: *offset,
-            what: format!("{file}expected {expected}, found {found}"),
-            ..Default::default()
-        });
-    }
-}
-
-enum Whole {
-    Yes,
-    Partly,
-    /// Why.
-    No(Cow<'static, str>),
-}
-
-const BEYOND_THE_PATHS: Problem = Problem {
-    kind: Kind::Unknown,
-    layer: Layer::Association,
-    offset: 0,
-    needed: 0,
-    available: 0,
-    what: "more paths than an association is given",
-};
-
-/// Reads one SCTP packet into the tracker.
-struct Reader<'w> {
-    tracker: &'w mut Tracker,
-    problems: &'w mut BTreeMap<String, u64>,
-    streamed: &'w mut Option<Streamed>,
-    index: &'w mut Option<Indexer>,
-    moment: Moment,
-    source: Source,
-}
-
-impl Reader<'_> {
-    fn packet(&mut self, packet: &Packet<'_>, record: &Record<'_>) -> Whole {
-        let (header, chunks) = match sctp::parse(packet.sctp, packet.sctp_length) {
-            Ok(parsed) => parsed,
-            Err(problem) => {
-                let problem = problem.at(packet.sctp_offset as usize);
-                report(self.tracker, self.problems, &problem, self.moment);
-                return Whole::No(reason(&problem).into());
-            }
-        };
-        let seen = Seen {
-            moment: self.moment,
-            wire_bytes: record.wire_length,
-            interface: record.interface_name,
-            packet,
-            header,
-            verdict: verify(packet.sctp, &header, packet.sctp_length),
-        };
-        let first = chunks.clone().next().and_then(|first| first.ok());
-        let located = self.tracker.packet(&seen, first.as_ref());
-        let standing = Standing::of(&located);
-        let mut transmissions = Vec::new();
-        let mut whole = Whole::Yes;
-        if matches!(located, Located::Nowhere) {
-            self.problem(&BEYOND_THE_PATHS, packet);
-            whole = Whole::Partly;
-        }
-        for (index, chunk) in chunks.enumerate() {
-            let chunk = match chunk {
-                Ok(chunk) => chunk,
-                Err(problem) => {
-                    self.problem(&problem, packet);
-                    whole = Whole::Partly;
-                    break;
-                }
-            };
-            let mut transmission = None;
-            if let Located::At(slot, place) = &located {
-                let outcome = self.tracker.chunk(*slot, place, &seen, &chunk);
-                transmission = outcome.transmission;
-                if let Some(problem) = outcome.problem {
-                    self.problem(&problem, packet);
-                    whole = Whole::Partly;
-                }
-            }
-            if let Some(Streamed::Chunks(rows)) = self.streamed {
-                rows.push(chunk_row(&seen, &standing, &chunk, index, transmission));
-            }
-            if self.index.is_some() {
-                transmissions.extend(transmission);
-            }
-        }
-        if let Some(index) = self.index {
-            index.packet(self.source, &standing, &transmissions);
-        }
-        whole
-    }
-
-    fn problem(&mut self, problem: &Problem, packet: &Packet<'_>) {
-        let problem = problem.clone().at(packet.sctp_offset as usize);
-        report(self.tracker, self.problems, &problem, self.moment);
-    }
-}
-
-fn reason(problem: &Problem) -> String {
-    format!("{} {}", problem.kind.name(), problem.layer.name())
-}
-
-fn report(
-    tracker: &mut Tracker,
-    counts: &mut BTreeMap<String, u64>,
-    problem: &Problem,
-    moment: Moment,
-) {
-    *counts.entry(reason(problem)).or_insert(0) += 1;
-    let rows = &mut tracker.ledger.problems;
-    if rows.len() < PROBLEM_ROWS {
-        rows.push(ProblemRow {
-            frame: moment.frame,
-            time_ns: Some(moment.time_ns),
-            layer: problem.layer.name(),
-            kind: problem.kind.name(),
-            offset: u64::from(problem.offset),
-            needed: u64::from(problem.needed),
-            available: u64::from(problem.available),
-            what: problem.what.to_string(),
-        });
-    }
+fn has_two_processors() -> bool {
+    std::thread::available_parallelism().is_ok_and(|number| number.get() > 1)
 }
 
 #[cfg(test)]

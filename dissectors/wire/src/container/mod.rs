@@ -24,7 +24,7 @@ mod tests;
 
 use std::fs;
 use std::io::{self, Read};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,7 +89,63 @@ pub struct Record<'a> {
     /// Bytes on the wire, of which `data` may be fewer.
     pub wire_length: u32,
     pub data: &'a [u8],
-    pub comments: Vec<String>,
+    pub comments: Comments,
+}
+
+/// Of a record. Nearly all have none: then this is one word, which is all that is moved with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Comments(
+    #[expect(clippy::box_collection, reason = "one word instead of three")]
+    Option<Box<Vec<String>>>,
+);
+
+impl Comments {
+    fn push(&mut self, comment: String) {
+        self.0.get_or_insert_default().push(comment);
+    }
+}
+
+impl FromIterator<String> for Comments {
+    fn from_iter<T: IntoIterator<Item = String>>(comments: T) -> Self {
+        let comments: Vec<String> = comments.into_iter().collect();
+        Comments((!comments.is_empty()).then(|| Box::new(comments)))
+    }
+}
+
+impl Deref for Comments {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What a record says beside the bytes of its packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    pub number: u64,
+    pub offset: u64,
+    pub time_ns: i64,
+    pub link_type: u16,
+    pub interface_name: Option<&'a str>,
+    pub wire_length: u32,
+    pub captured_length: u32,
+    pub comments: &'a [String],
+}
+
+impl Record<'_> {
+    pub fn frame(&self) -> Frame<'_> {
+        Frame {
+            number: self.frame,
+            offset: self.offset,
+            time_ns: self.time_ns,
+            link_type: self.link_type,
+            interface_name: self.interface_name,
+            wire_length: self.wire_length,
+            captured_length: u32::try_from(self.data.len()).unwrap_or(u32::MAX),
+            comments: &self.comments,
+        }
+    }
 }
 
 /// How a capture is to be read.
@@ -111,7 +167,7 @@ struct Found {
     wire_length: u32,
     length: usize,
     data: Range<usize>,
-    comments: Vec<String>,
+    comments: Comments,
 }
 
 /// An open capture file.
@@ -303,9 +359,13 @@ impl Capture {
         if self.ended {
             return None;
         }
-        let found = self.parser.find(&mut self.stream, &mut self.interfaces);
-        match found {
-            Ok(Some(found)) => {
+        let found =
+            self.parser.find(&mut self.stream, &mut self.interfaces).unwrap_or_else(|fault| {
+                self.fault = Some(fault);
+                None
+            });
+        match &found {
+            Some(found) => {
                 self.frames += 1;
                 if self.frames == 1 {
                     self.first_ns = Some(found.time_ns);
@@ -313,13 +373,10 @@ impl Capture {
                 if let Some(interface) = self.interfaces.get_mut(found.interface as usize) {
                     interface.packets += 1;
                 }
-                return Some(found);
             }
-            Ok(None) => {}
-            Err(fault) => self.fault = Some(fault),
+            None => self.ended = true,
         }
-        self.ended = true;
-        None
+        found
     }
 
     fn lend(&mut self, held: Held) -> Record<'_> {

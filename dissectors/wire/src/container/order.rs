@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::Comments;
 use super::stream::Place;
 
 /// A jump back further than this is the clock being set, not a delayed record.
@@ -53,7 +54,7 @@ pub(super) struct Held {
     pub interface: u32,
     pub wire_length: u32,
     pub place: Place,
-    pub comments: Vec<String>,
+    pub comments: Comments,
 }
 
 /// Records held back until their time has come.
@@ -184,7 +185,7 @@ mod tests {
 
     fn record(frame: u64, time_ns: i64) -> Held {
         let (step, offset, interface, wire_length, place) = (0, 0, 0, 0, Place::default());
-        let comments = Vec::new();
+        let comments = Comments::default();
         Held { step, time_ns, frame, offset, interface, wire_length, place, comments }
     }
 

@@ -3,7 +3,7 @@
 
 use super::seek::Description;
 use super::stream::{ByteOrder, Fault, Stream};
-use super::{Found, Interface, MAX_CAPTURED};
+use super::{Comments, Found, Interface, MAX_CAPTURED};
 
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
@@ -138,7 +138,7 @@ impl Pcap {
         }
         // Two unsigned 32-bit fields: their sum stays far below what 64 bits hold.
         let time_ns = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.fraction_ns;
-        let (data, comments) = (start..length, Vec::new());
+        let (data, comments) = (start..length, Comments::default());
         Ok(Some(Found { time_ns, interface: 0, wire_length, length, data, comments }))
     }
 

@@ -13,7 +13,7 @@ use pcap_parser::traits::PcapNGPacketBlock;
 use super::clock::{Clock, DEFAULT_RESOLUTION};
 use super::seek::Descriptions;
 use super::stream::{ByteOrder, Fault, Stream};
-use super::{Found, Interface, MAX_CAPTURED};
+use super::{Comments, Found, Interface, MAX_CAPTURED};
 
 pub(super) const MAGIC: [u8; 4] = SHB_MAGIC.to_be_bytes();
 
@@ -172,7 +172,7 @@ impl Pcapng {
             let expected = format!("a captured length of at most the {room} bytes in its block");
             return Err(Fault::new(offset, expected, captured.to_string()));
         };
-        let mut comments = Vec::new();
+        let mut comments = Comments::default();
         if !options.is_empty() {
             each_option(offset, order, options, |code, value| {
                 if code == OptionCode::Comment {
@@ -224,7 +224,7 @@ impl Pcapng {
             wire_length: block.orig_len(),
             length: bytes.len(),
             data: SIMPLE_PACKET_DATA..SIMPLE_PACKET_DATA + captured,
-            comments: Vec::new(),
+            comments: Comments::default(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::seek::Description;
 use super::stream::{ByteOrder, Fault, Stream};
-use super::{Found, Interface, MAX_CAPTURED};
+use super::{Comments, Found, Interface, MAX_CAPTURED};
 
 pub(super) const MAGIC: [u8; 8] = *b"snoop\0\0\0";
 
@@ -94,7 +94,7 @@ impl Snoop {
             wire_length,
             length,
             data: RECORD_HEADER..least as usize,
-            comments: Vec::new(),
+            comments: Comments::default(),
         }))
     }
 }

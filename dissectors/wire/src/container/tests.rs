@@ -58,6 +58,7 @@ fn drain(capture: &mut Capture) -> (Vec<Kept>, Option<Error>) {
                 ..
             })) => {
                 let data = data.to_vec();
+                let comments = comments.to_vec();
                 kept.push(Kept { frame, offset, time_ns, interface, wire_length, data, comments });
             }
             Ok(None) => return (kept, None),

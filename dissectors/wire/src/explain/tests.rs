@@ -22,7 +22,7 @@ fn record(link_type: u16, data: &[u8]) -> Record<'_> {
         interface_name: Some("wlan0"),
         wire_length: data.len() as u32,
         data,
-        comments: vec!["noted".to_string()],
+        comments: ["noted".to_string()].into_iter().collect(),
     }
 }
 

@@ -113,14 +113,10 @@ impl Wanted {
         wire_bytes: u32,
     ) -> Option<Vec<ChunkRow>> {
         let (header, chunks) = sctp::parse(packet.sctp, packet.sctp_length).ok()?;
-        let seen = Seen {
-            moment: Moment { time_ns: self.time_ns, frame: self.frame },
-            wire_bytes,
-            interface,
-            packet,
-            header,
-            verdict: verify(packet.sctp, &header, packet.sctp_length),
-        };
+        let verdict = verify(packet.sctp, &header, packet.sctp_length);
+        let moment = Moment { time_ns: self.time_ns, frame: self.frame };
+        let head = (header, verdict);
+        let seen = Seen::of(packet, head, chunks.clone(), moment, wire_bytes, interface);
         let mut numbers = self.transmissions.iter().copied();
         let mut transmission = |chunk: &Chunk<'_>| match chunk.data() {
             Ok(_) if standing.kind != Kind::Placed => Some(None),

@@ -251,7 +251,7 @@ impl Decoder {
         // A record longer than it was on the wire is the wire length's mistake.
         let length = record.len().max(usize::try_from(wire_length).unwrap_or(usize::MAX));
         let Decoder { options, pool, reassembled, here, sources } = self;
-        let mut walk = Walk::<TRACED>::new(options, pool, time_ns, *here, sources, steps);
+        let mut walk = Walk::<TRACED>::new(options, pool, time_ns, here, sources, steps);
         let record = Span { bytes: record, offset: 0, length };
         match link::network(link_type, record) {
             Ok(inner) => {

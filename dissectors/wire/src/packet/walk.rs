@@ -32,7 +32,7 @@ pub(super) struct Walk<'d, const TRACED: bool> {
     /// Whether what is being read lies in a datagram put together.
     reassembled: bool,
     /// The record that is read.
-    here: Source,
+    here: &'d Source,
     /// The records that what is being read was put together from.
     sources: &'d mut Vec<Source>,
     /// Every header that is passed, where it is to be told.
@@ -44,7 +44,7 @@ impl<'d, const TRACED: bool> Walk<'d, TRACED> {
         options: &'d DecoderOptions,
         pool: &'d mut Pool,
         time_ns: i64,
-        here: Source,
+        here: &'d Source,
         sources: &'d mut Vec<Source>,
         steps: Option<&'d mut Vec<Step>>,
     ) -> Self {
@@ -135,7 +135,7 @@ impl<'d, const TRACED: bool> Walk<'d, TRACED> {
         };
         if !self.reassembled {
             self.sources.clear();
-            self.sources.push(self.here);
+            self.sources.push(*self.here);
         }
         let added = self.pool.add(key, fragment, upper, self.time_ns, self.sources)?;
         let Some((protocol, whole)) = added else {

@@ -2,25 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Whole, reason, report};
-use crate::container::Record;
+use super::work::{Whole, reason, report};
 use crate::icmp;
 use crate::ledger::Streamed;
-use crate::packet::Datagram;
 use crate::problem::Problem;
 use crate::rows::{datagram_row, segment_row};
+use crate::track::Tracker;
 use crate::track::flow::{Flows, Sight};
-use crate::track::{Moment, Tracker};
 use crate::{tcp, udp};
-
-pub(super) fn sight<'a>(datagram: &'a Datagram<'a>, record: &'a Record<'_>) -> Sight<'a> {
-    Sight {
-        moment: Moment { time_ns: record.time_ns, frame: record.frame },
-        wire_bytes: record.wire_length,
-        interface: record.interface_name,
-        datagram,
-    }
-}
 
 /// Reads one packet of TCP, UDP or ICMP.
 pub(super) struct FlowReader<'w> {

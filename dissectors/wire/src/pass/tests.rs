@@ -13,6 +13,8 @@ use crate::sctp::chunk::{COOKIE_ACK, DATA, HEARTBEAT, SACK};
 use crate::tcp::SYN;
 use crate::tcp::build::segment;
 
+mod threads;
+
 const SCTP: u8 = 132;
 const ETHERNET: u16 = 1;
 const RAW: u16 = 101;

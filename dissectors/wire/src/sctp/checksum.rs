@@ -4,7 +4,7 @@
 use crc_fast::{CrcAlgorithm, Digest};
 
 use super::param::ZERO_CHECKSUM_ACCEPTABLE;
-use super::{CommonHeader, Param};
+use super::{Chunks, CommonHeader, Param, chunk};
 use crate::packet::bytes::be32;
 
 /// What the checksum field turned out to be.
@@ -58,6 +58,15 @@ pub fn verify(sctp: &[u8], header: &CommonHeader, wire_length: u32) -> Verdict {
         Checksum::Bad { computed: crc32c }
     };
     Verdict { checksum, crc32c }
+}
+
+/// Chunks in front of COOKIE ECHO: AUTH at most (RFC 4895 section 6.2).
+const LEADING: usize = 2;
+
+/// Whether a packet with these chunks has a checksum whatever its receiver accepts, because of an
+/// INIT or COOKIE ECHO in it (RFC 9653 section 5.2).
+pub fn must_have_checksum(chunks: Chunks<'_>) -> bool {
+    chunks.flatten().take(LEADING).any(|one| matches!(one.kind, chunk::INIT | chunk::COOKIE_ECHO))
 }
 
 impl Param<'_> {

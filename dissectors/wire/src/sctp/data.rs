@@ -5,6 +5,9 @@ use super::chunk::{DATA, FLAG_BEGINNING, FLAG_ENDING, FLAG_IMMEDIATE, FLAG_UNORD
 use crate::packet::bytes::{be16, be32};
 use crate::problem::Problem;
 
+/// Bytes of fields before user data, at most.
+pub const MOST_FIELDS: usize = 16;
+
 /// One chunk of user data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a> {

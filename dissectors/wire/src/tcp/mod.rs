@@ -17,6 +17,9 @@ use crate::problem::{Layer, Problem};
 /// Bytes of the header without options.
 pub const HEADER: usize = 20;
 
+/// Bytes of a header with as many options as there can be.
+pub const MOST_HEADER: usize = 60;
+
 pub const FIN: u8 = 0x01;
 pub const SYN: u8 = 0x02;
 pub const RST: u8 = 0x04;

@@ -169,7 +169,7 @@ impl Association {
 
     /// The path of a packet, made when it is the first there. None beyond the limit.
     fn path_of(&mut self, sender: End, seen: &Seen<'_>, ledger: &mut Ledger) -> Option<usize> {
-        let (source, destination) = (seen.packet.source, seen.packet.destination);
+        let (source, destination) = (seen.source, seen.destination);
         let (a, b) = match sender {
             End::A => (source, destination),
             End::B => (destination, source),
@@ -308,7 +308,7 @@ impl Association {
         ledger: &mut Ledger,
         outcome: &mut Outcome,
     ) {
-        let source = seen.packet.source;
+        let source = seen.source;
         if let Err(problem) = self.reconfigurations.asked(asconf, source, at, ledger) {
             outcome.problem = Some(problem);
         }
@@ -354,7 +354,7 @@ impl Association {
         ledger: &mut Ledger,
     ) {
         let source = if kind == chunk::INIT { "init" } else { "init-ack" };
-        self.learn(sender, seen.packet.source, source, seen.moment, ledger);
+        self.learn(sender, seen.source, source, seen.moment, ledger);
         for param in init.params.clone().flatten() {
             if let Some(address) = param.address() {
                 self.learn(sender, address, source, seen.moment, ledger);

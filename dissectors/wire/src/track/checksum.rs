@@ -2,10 +2,7 @@
 
 use super::{End, Seen};
 use crate::ledger::AssociationRow;
-use crate::sctp::{Checksum, chunk, parse};
-
-/// Chunks in front of COOKIE ECHO: AUTH at most (RFC 4895 section 6.2).
-const LEADING: usize = 2;
+use crate::sctp::Checksum;
 
 /// Counts a packet's verdict.
 pub fn count(seen: &Seen<'_>, sender: End, row: &mut AssociationRow) {
@@ -26,16 +23,11 @@ fn zero(seen: &Seen<'_>, sender: End, row: &mut AssociationRow) {
         End::A => row.b_zero_checksum_method,
         End::B => row.a_zero_checksum_method,
     };
-    if accepted.is_some() && !sets_up(seen) {
+    if accepted.is_some() && !seen.sets_up {
         return;
     }
     match sender {
         End::A => row.a_uncovered_zero_checksums += 1,
         End::B => row.b_uncovered_zero_checksums += 1,
     }
-}
-
-fn sets_up(seen: &Seen<'_>) -> bool {
-    let Ok((_, chunks)) = parse(seen.packet.sctp, seen.packet.sctp_length) else { return false };
-    chunks.flatten().take(LEADING).any(|one| matches!(one.kind, chunk::INIT | chunk::COOKIE_ECHO))
 }

@@ -8,8 +8,9 @@
 //! when the IPv4 identification (fresh for every packet sent) is the same and
 //! not zero, within a second.
 
+use super::Seen;
+use super::flow::Sight;
 use crate::address::Address;
-use crate::packet::{Datagram, Packet};
 
 const SLOT_BITS: u32 = 14;
 const WINDOW_NS: i64 = 1_000_000;
@@ -38,15 +39,17 @@ impl Default for Duplicates {
 
 impl Duplicates {
     /// Whether this packet repeats a recent one; remembers it otherwise.
-    pub fn is_copy(&mut self, packet: &Packet<'_>, crc32c: u32, time_ns: i64) -> bool {
-        let ends = (packet.source, packet.destination);
-        self.is_repeated(ends, packet.sctp_length, crc32c, packet.ip_id, time_ns)
+    pub fn is_copy(&mut self, seen: &Seen<'_>) -> bool {
+        let ends = (seen.source, seen.destination);
+        let (crc32c, time_ns) = (seen.verdict.crc32c, seen.moment.time_ns);
+        self.is_repeated(ends, seen.length, crc32c, seen.ip_id, time_ns)
     }
 
-    /// As [`Duplicates::is_copy`], for TCP and UDP: `crc32c` is that of the whole packet, its own
-    /// checksum included.
-    pub fn is_copy_of(&mut self, datagram: &Datagram<'_>, crc32c: u32, time_ns: i64) -> bool {
+    /// As [`Duplicates::is_copy`], for TCP and UDP.
+    pub fn is_copy_of(&mut self, sight: &Sight<'_>) -> bool {
+        let datagram = sight.datagram;
         let ends = (datagram.source, datagram.destination);
+        let (crc32c, time_ns) = (sight.crc32c, sight.moment.time_ns);
         self.is_repeated(ends, datagram.length, crc32c, datagram.ip_id, time_ns)
     }
 
@@ -96,26 +99,18 @@ mod tests {
 
     use super::*;
 
-    fn packet(ip_id: Option<u16>) -> Packet<'static> {
-        Packet {
-            source: Address::v4([10, 0, 0, 1]),
-            destination: Address::v4([10, 0, 0, 2]),
-            ip_id,
-            hop_limit: 64,
-            ecn: 0,
-            udp: None,
-            sctp: &[],
-            sctp_offset: 34,
-            sctp_length: 100,
-            reassembled: false,
-        }
+    const A: Address = Address::UNSPECIFIED;
+
+    /// One sight of a packet of 100 bytes.
+    fn sees(duplicates: &mut Duplicates, ip_id: Option<u16>, crc32c: u32, time_ns: i64) -> bool {
+        duplicates.is_repeated((A, Address::v4([10, 0, 0, 2])), 100, crc32c, ip_id, time_ns)
     }
 
     /// Whether a second sight of a packet, `age_ns` after the first, is a copy.
     fn is_copy(then: Option<u16>, now: Option<u16>, age_ns: i64) -> bool {
         let mut duplicates = Duplicates::default();
-        assert!(!duplicates.is_copy(&packet(then), 1, 5_000_000_000));
-        duplicates.is_copy(&packet(now), 1, 5_000_000_000 + age_ns)
+        assert!(!sees(&mut duplicates, then, 1, 5_000_000_000));
+        sees(&mut duplicates, now, 1, 5_000_000_000 + age_ns)
     }
 
     #[test]
@@ -138,13 +133,13 @@ mod tests {
     #[test]
     fn content_length_and_addresses_make_the_packet() {
         let mut duplicates = Duplicates::default();
-        let one = packet(None);
-        assert!(!duplicates.is_copy(&one, 1, 0));
-        assert!(!duplicates.is_copy(&one, 2, 0));
-        assert!(!duplicates.is_copy(&Packet { sctp_length: 104, ..one }, 1, 0));
-        let (source, destination) = (one.destination, one.source);
-        assert!(!duplicates.is_copy(&Packet { source, destination, ..one }, 1, 0));
-        assert!(duplicates.is_copy(&one, 1, 0));
+        let (a, b) = (A, Address::v4([10, 0, 0, 2]));
+        let mut sees = |ends, length, crc32c| duplicates.is_repeated(ends, length, crc32c, None, 0);
+        assert!(!sees((a, b), 100, 1));
+        assert!(!sees((a, b), 100, 2));
+        assert!(!sees((a, b), 104, 1));
+        assert!(!sees((b, a), 100, 1));
+        assert!(sees((a, b), 100, 1));
     }
 
     proptest! {
@@ -152,9 +147,9 @@ mod tests {
         #[test]
         fn a_burst_is_remembered(checksums in prop::collection::hash_set(any::<u32>(), 64)) {
             let mut duplicates = Duplicates::default();
-            let first = checksums.iter().filter(|c| duplicates.is_copy(&packet(None), **c, 0)).count();
+            let first = checksums.iter().filter(|c| sees(&mut duplicates, None, **c, 0)).count();
             prop_assert_eq!(first, 0);
-            let again = checksums.iter().filter(|c| duplicates.is_copy(&packet(None), **c, 0)).count();
+            let again = checksums.iter().filter(|c| sees(&mut duplicates, None, **c, 0)).count();
             // By chance 64 packets collide 64 * 63 / 2 / 16384 times, and a collision costs both.
             prop_assert!(again >= 56, "{again} of 64");
         }

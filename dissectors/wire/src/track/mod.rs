@@ -33,7 +33,7 @@ use crate::address::Address;
 use crate::icmp::Quoted;
 use crate::ledger::{AssociationRow, Ledger};
 use crate::packet::Packet;
-use crate::sctp::{Checksum, Chunk, CommonHeader, Verdict, chunk};
+use crate::sctp::{Checksum, Chunk, Chunks, CommonHeader, Verdict, chunk, must_have_checksum};
 use association::Outcome;
 use duplicate::Duplicates;
 pub use listing::{Census, Limits};
@@ -82,9 +82,44 @@ pub struct Seen<'a> {
     /// Length of the record on the wire, link header included.
     pub wire_bytes: u32,
     pub interface: Option<&'a str>,
-    pub packet: &'a Packet<'a>,
+    pub source: Address,
+    pub destination: Address,
+    /// Identification; IPv4 only.
+    pub ip_id: Option<u16>,
+    /// Source and destination port when encapsulated.
+    pub udp: Option<(u16, u16)>,
+    /// Bytes of SCTP on the wire.
+    pub length: u32,
     pub header: CommonHeader,
     pub verdict: Verdict,
+    /// INIT or COOKIE ECHO is in it, as far as that is looked for ([`must_have_checksum`]).
+    pub sets_up: bool,
+}
+
+impl<'a> Seen<'a> {
+    /// A packet that was found in a record of `wire_bytes`.
+    pub fn of(
+        packet: &Packet<'_>,
+        (header, verdict): (CommonHeader, Verdict),
+        chunks: Chunks<'_>,
+        moment: Moment,
+        wire_bytes: u32,
+        interface: Option<&'a str>,
+    ) -> Self {
+        Seen {
+            moment,
+            wire_bytes,
+            interface,
+            source: packet.source,
+            destination: packet.destination,
+            ip_id: packet.ip_id,
+            udp: packet.udp,
+            length: packet.sctp_length,
+            header,
+            verdict,
+            sets_up: verdict.checksum == Checksum::ZeroOnWire && must_have_checksum(chunks),
+        }
+    }
 }
 
 /// What the tracker says of a packet.
@@ -140,11 +175,11 @@ impl Tracker {
         while let Some(slot) = self.open.lingered(seen.moment.time_ns) {
             self.close(slot);
         }
-        if self.duplicates.is_copy(seen.packet, seen.verdict.crc32c, seen.moment.time_ns) {
+        if self.duplicates.is_copy(seen) {
             let route = self.known(seen, first);
             return Located::Copy(self.left_out(route, |row| row.duplicate_frames += 1));
         }
-        let ends = (seen.packet.source, seen.packet.destination);
+        let ends = (seen.source, seen.destination);
         if matches!(seen.verdict.checksum, Checksum::Bad { .. }) && self.proven.contains_key(&ends)
         {
             return self.damaged(seen, first);
@@ -241,7 +276,7 @@ impl Tracker {
 
 fn count(seen: &Seen<'_>, sender: End, row: &mut AssociationRow) {
     checksum::count(seen, sender, row);
-    if let Some((source, destination)) = seen.packet.udp {
+    if let Some((source, destination)) = seen.udp {
         let (a, b) = match sender {
             End::A => (source, destination),
             End::B => (destination, source),

@@ -67,8 +67,8 @@ impl Tracker {
         }
         let receiver = route.sender.other();
         let reversed = self.open.get(route.slot).is_some_and(|entry| {
-            entry.association.has_address(receiver, seen.packet.source)
-                && !entry.association.has_address(route.sender, seen.packet.source)
+            entry.association.has_address(receiver, seen.source)
+                && !entry.association.has_address(route.sender, seen.source)
         });
         if reversed { Route { sender: receiver, ..route } } else { route }
     }
@@ -200,8 +200,8 @@ pub(super) fn sender_by_address(association: &Association, seen: &Seen<'_>) -> O
     End::BOTH.into_iter().find(|&sender| {
         let receiver = sender.other();
         ports == [association.ports[sender as usize], association.ports[receiver as usize]]
-            && (association.has_address(sender, seen.packet.source)
-                || association.has_address(receiver, seen.packet.destination))
+            && (association.has_address(sender, seen.source)
+                || association.has_address(receiver, seen.destination))
     })
 }
 

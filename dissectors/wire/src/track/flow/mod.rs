@@ -43,12 +43,25 @@ pub struct Sight<'a> {
     /// Length of the record on the wire, link header included.
     pub wire_bytes: u32,
     pub interface: Option<&'a str>,
+    /// Its bytes may be fewer than captured, but hold the headers that are followed.
     pub datagram: &'a Datagram<'a>,
+    /// Of the whole packet as far as captured, its own checksum included.
+    pub crc32c: u32,
+    /// The capture kept less than all of it.
+    pub is_cut: bool,
 }
 
-impl Sight<'_> {
-    fn is_cut(&self) -> bool {
-        (self.datagram.bytes.len() as u64) < u64::from(self.datagram.length)
+impl<'a> Sight<'a> {
+    /// A packet that was found in a record of `wire_bytes`.
+    pub fn of(
+        datagram: &'a Datagram<'a>,
+        moment: Moment,
+        wire_bytes: u32,
+        interface: Option<&'a str>,
+    ) -> Self {
+        let crc32c = crc_fast::crc32_iscsi(datagram.bytes);
+        let is_cut = (datagram.bytes.len() as u64) < u64::from(datagram.length);
+        Sight { moment, wire_bytes, interface, datagram, crc32c, is_cut }
     }
 }
 
@@ -204,8 +217,7 @@ impl Flows {
         source: Socket,
         certain: bool,
     ) -> Option<(&Flow, End)> {
-        let crc32c = crc_fast::crc32_iscsi(sight.datagram.bytes);
-        if !self.duplicates.is_copy_of(sight.datagram, crc32c, sight.moment.time_ns) {
+        if !self.duplicates.is_copy_of(sight) {
             return None;
         }
         let flow = self.by_key.get(&key).and_then(|&index| self.slots.get_mut(index))?;
@@ -369,7 +381,7 @@ fn count(
     flow.recent = true;
     flow.row.end_ns = sight.moment.time_ns;
     flow.row.end_frame = sight.moment.frame;
-    if sight.is_cut() {
+    if sight.is_cut {
         flow.row.truncated_packets += 1;
     }
     let way = &mut flow.ways[sender as usize];

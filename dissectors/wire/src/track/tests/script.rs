@@ -181,14 +181,9 @@ impl Scene {
             reassembled: false,
         };
         let (header, chunks) = sctp::parse(&bytes, length).unwrap();
-        let seen = Seen {
-            moment: Moment { time_ns: envelope.time_ns, frame: self.frame },
-            wire_bytes: length + 34,
-            interface: None,
-            packet: &packet,
-            header,
-            verdict: verify(&bytes, &header, length),
-        };
+        let head = (header, verify(&bytes, &header, length));
+        let moment = Moment { time_ns: envelope.time_ns, frame: self.frame };
+        let seen = Seen::of(&packet, head, chunks.clone(), moment, length + 34, None);
         let first = chunks.clone().next().and_then(Result::ok);
         let Located::At(slot, place) = self.tracker.packet(&seen, first.as_ref()) else {
             return Vec::new();

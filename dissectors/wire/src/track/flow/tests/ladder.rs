@@ -121,7 +121,7 @@ impl Scene {
         let length = bytes.len() as u32;
         let datagram = Datagram { source, destination, ip_id: Some(id), bytes, offset: 34, length };
         let moment = Moment { time_ns, frame: self.frame };
-        let sight = Sight { moment, wire_bytes: length + 34, interface: None, datagram: &datagram };
+        let sight = Sight::of(&datagram, moment, length + 34, None);
         let segment = tcp::parse(bytes, length).unwrap();
         let followed = self.flows.tcp(&sight, &segment, &mut self.ledger);
         assert_eq!(followed.problem, None);

@@ -1,0 +1,382 @@
+//! Some frames as the tracking half needs them, without the bytes that only the
+//! reading half looks at: of user data nothing, so that little has to cross from
+//! one processor to the other.
+
+use super::front::{Listener, Nothing, Transport};
+use crate::address::Address;
+use crate::container::Frame;
+use crate::packet::bytes::clamp;
+use crate::packet::{Datagram, Source};
+use crate::problem::Problem;
+use crate::sctp::{Chunk, CommonHeader, Verdict, chunk, data};
+use crate::track::flow::Sight;
+use crate::track::{Moment, Seen};
+use crate::{tcp, udp};
+
+/// Frames in a batch, and bytes after which it is full before that: it is to stay in a cache.
+const FRAMES: usize = if cfg!(test) { 4 } else { 1024 };
+const BYTES: usize = 256 << 10;
+
+/// Names of interfaces looked at for one that is already there; a capture alternates between few.
+const NAMES: usize = 8;
+
+/// One table a kind of thing; those of a frame are the next ones of each when its turn comes.
+#[derive(Default)]
+pub struct Batch {
+    frames: Vec<KeptFrame>,
+    packets: Vec<KeptPacket>,
+    chunks: Vec<KeptChunk>,
+    datagrams: Vec<KeptDatagram>,
+    nothings: Vec<Nothing>,
+    problems: Vec<Problem>,
+    comments: Vec<String>,
+    names: Vec<String>,
+    bytes: Vec<u8>,
+}
+
+struct KeptFrame {
+    number: u64,
+    offset: u64,
+    time_ns: i64,
+    wire_length: u32,
+    captured_length: u32,
+    comments: u32,
+    link_type: u16,
+    /// Its place in `names` and one more; 0 for none.
+    name: u16,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Sctp,
+    Flow,
+    Nothing,
+}
+
+struct KeptPacket {
+    source: Address,
+    destination: Address,
+    header: CommonHeader,
+    verdict: Verdict,
+    length: u32,
+    offset: u32,
+    chunks: u32,
+    ip_id: Option<u16>,
+    udp: Option<(u16, u16)>,
+    sets_up: bool,
+    /// After its chunks.
+    has_problem: bool,
+}
+
+struct KeptChunk {
+    offset: u32,
+    /// Of its value in `bytes`.
+    start: u32,
+    kept: u16,
+    length: u16,
+    kind: u8,
+    flags: u8,
+    truncated: bool,
+}
+
+struct KeptDatagram {
+    source: Address,
+    destination: Address,
+    ip_id: Option<u16>,
+    transport: Transport,
+    is_cut: bool,
+    offset: u32,
+    length: u32,
+    crc32c: u32,
+    /// In `bytes`.
+    start: u32,
+    kept: u32,
+}
+
+impl Batch {
+    pub fn is_full(&self) -> bool {
+        let lists = self.chunks.len() * size_of::<KeptChunk>() + self.bytes.len();
+        self.frames.len() >= FRAMES || lists >= BYTES
+    }
+
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.packets.clear();
+        self.chunks.clear();
+        self.datagrams.clear();
+        self.nothings.clear();
+        self.problems.clear();
+        self.comments.clear();
+        self.names.clear();
+        // One large chunk must not make every batch large for ever.
+        self.chunks.shrink_to(BYTES / size_of::<KeptChunk>());
+        self.bytes.clear();
+        self.bytes.shrink_to(2 * BYTES);
+    }
+
+    #[inline]
+    fn push(&mut self, frame: &Frame<'_>, what: What) {
+        self.comments.extend(frame.comments.iter().cloned());
+        let name = frame.interface_name.map_or(0, |name| self.name(name));
+        self.frames.push(KeptFrame {
+            number: frame.number,
+            offset: frame.offset,
+            time_ns: frame.time_ns,
+            wire_length: frame.wire_length,
+            captured_length: frame.captured_length,
+            comments: clamp(frame.comments.len()),
+            link_type: frame.link_type,
+            name,
+            what,
+        });
+    }
+
+    /// A batch has fewer frames than 16 bits can count, and so fewer names.
+    fn name(&mut self, name: &str) -> u16 {
+        let known = self.names.iter().rev().take(NAMES).position(|known| known == name);
+        let index = match known {
+            Some(back) => self.names.len() - 1 - back,
+            None => {
+                self.names.push(name.to_string());
+                self.names.len() - 1
+            }
+        };
+        u16::try_from(index + 1).unwrap_or(0)
+    }
+
+    /// Where bytes that are kept begin. A batch is full long before that passes 32 bits.
+    #[inline]
+    fn keep(&mut self, bytes: &[u8]) -> u32 {
+        let start = clamp(self.bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        start
+    }
+
+    /// Tells everything again.
+    pub fn replay(&mut self, to: &mut impl Listener) {
+        let Batch {
+            frames,
+            packets,
+            chunks,
+            datagrams,
+            nothings,
+            problems,
+            comments,
+            names,
+            bytes,
+        } = self;
+        let (mut packets, mut datagrams) = (packets.iter(), datagrams.iter());
+        let (mut nothings, mut problems) = (nothings.drain(..), problems.iter());
+        let (mut chunks, mut comments) = (chunks.as_slice(), comments.as_slice());
+        for kept in frames.iter() {
+            let name = usize::from(kept.name).checked_sub(1).and_then(|index| names.get(index));
+            let frame = Frame {
+                number: kept.number,
+                offset: kept.offset,
+                time_ns: kept.time_ns,
+                link_type: kept.link_type,
+                interface_name: name.map(String::as_str),
+                wire_length: kept.wire_length,
+                captured_length: kept.captured_length,
+                comments: split(&mut comments, kept.comments),
+            };
+            match kept.what {
+                What::Sctp => {
+                    let Some(packet) = packets.next() else { return };
+                    let problem = packet.has_problem.then(|| problems.next()).flatten();
+                    let chunks = split(&mut chunks, packet.chunks).iter();
+                    let chunks = KeptChunks { chunks, problem, bytes };
+                    to.sctp(&frame, &packet.seen(&frame), packet.offset, chunks);
+                }
+                What::Flow => {
+                    let Some(kept) = datagrams.next() else { return };
+                    let datagram = kept.datagram(bytes);
+                    to.flow(&frame, kept.transport, &kept.sight(&frame, &datagram));
+                }
+                What::Nothing => {
+                    let Some(nothing) = nothings.next() else { return };
+                    to.nothing(&frame, nothing);
+                }
+            }
+        }
+    }
+}
+
+/// Takes the first `count` things off a list.
+fn split<'a, T>(list: &mut &'a [T], count: u32) -> &'a [T] {
+    let (first, rest) = list.split_at_checked(count as usize).unwrap_or((list, &[]));
+    *list = rest;
+    first
+}
+
+impl KeptPacket {
+    #[inline]
+    fn seen<'a>(&self, frame: &Frame<'a>) -> Seen<'a> {
+        Seen {
+            moment: Moment { time_ns: frame.time_ns, frame: frame.number },
+            wire_bytes: frame.wire_length,
+            interface: frame.interface_name,
+            source: self.source,
+            destination: self.destination,
+            ip_id: self.ip_id,
+            udp: self.udp,
+            length: self.length,
+            header: self.header,
+            verdict: self.verdict,
+            sets_up: self.sets_up,
+        }
+    }
+}
+
+impl KeptDatagram {
+    fn datagram<'a>(&self, bytes: &'a [u8]) -> Datagram<'a> {
+        Datagram {
+            source: self.source,
+            destination: self.destination,
+            ip_id: self.ip_id,
+            bytes: part(bytes, self.start, self.kept as usize),
+            offset: self.offset,
+            length: self.length,
+        }
+    }
+
+    fn sight<'a>(&self, frame: &Frame<'a>, datagram: &'a Datagram<'a>) -> Sight<'a> {
+        Sight {
+            moment: Moment { time_ns: frame.time_ns, frame: frame.number },
+            wire_bytes: frame.wire_length,
+            interface: frame.interface_name,
+            datagram,
+            crc32c: self.crc32c,
+            is_cut: self.is_cut,
+        }
+    }
+}
+
+/// The chunks of one packet, and what is wrong after them.
+#[derive(Clone)]
+struct KeptChunks<'b> {
+    chunks: std::slice::Iter<'b, KeptChunk>,
+    problem: Option<&'b Problem>,
+    bytes: &'b [u8],
+}
+
+impl<'b> Iterator for KeptChunks<'b> {
+    type Item = Result<Chunk<'b>, Problem>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some(kept) = self.chunks.next() else {
+            return self.problem.take().map(|problem| Err(problem.clone()));
+        };
+        Some(Ok(Chunk {
+            offset: kept.offset,
+            kind: kept.kind,
+            flags: kept.flags,
+            length: kept.length,
+            value: part(self.bytes, kept.start, usize::from(kept.kept)),
+            truncated: kept.truncated,
+        }))
+    }
+}
+
+#[inline]
+fn part(bytes: &[u8], start: u32, length: usize) -> &[u8] {
+    let start = start as usize;
+    bytes.get(start..start.saturating_add(length)).unwrap_or_default()
+}
+
+impl Listener for Batch {
+    #[inline]
+    fn sctp<'p>(
+        &mut self,
+        frame: &Frame<'_>,
+        seen: &Seen<'_>,
+        offset: u32,
+        chunks: impl Iterator<Item = Result<Chunk<'p>, Problem>> + Clone,
+    ) {
+        self.push(frame, What::Sctp);
+        let (before, mut has_problem) = (self.chunks.len(), false);
+        for chunk in chunks {
+            match chunk {
+                Ok(chunk) => {
+                    let needed = needed(&chunk);
+                    let start = self.keep(needed);
+                    self.chunks.push(KeptChunk {
+                        offset: chunk.offset,
+                        start,
+                        // A chunk's length is a field of 16 bits.
+                        kept: u16::try_from(needed.len()).unwrap_or(u16::MAX),
+                        length: chunk.length,
+                        kind: chunk.kind,
+                        flags: chunk.flags,
+                        truncated: chunk.truncated,
+                    });
+                }
+                Err(problem) => {
+                    self.problems.push(problem);
+                    has_problem = true;
+                    break;
+                }
+            }
+        }
+        self.packets.push(KeptPacket {
+            source: seen.source,
+            destination: seen.destination,
+            header: seen.header,
+            verdict: seen.verdict,
+            length: seen.length,
+            offset,
+            chunks: clamp(self.chunks.len() - before),
+            ip_id: seen.ip_id,
+            udp: seen.udp,
+            sets_up: seen.sets_up,
+            has_problem,
+        });
+    }
+
+    /// Only an index asks for them, and it is made where the capture is read.
+    fn pieces(&mut self, _: &[Source]) {}
+
+    fn flow(&mut self, frame: &Frame<'_>, transport: Transport, sight: &Sight<'_>) {
+        self.push(frame, What::Flow);
+        let datagram = sight.datagram;
+        let most = match transport {
+            Transport::Tcp => tcp::MOST_HEADER,
+            Transport::Udp => udp::HEADER + udp::Ditg::HEADER.max(udp::Rtp::HEADER),
+            Transport::Icmp => usize::MAX,
+        };
+        let needed = datagram.bytes.get(..most).unwrap_or(datagram.bytes);
+        let start = self.keep(needed);
+        self.datagrams.push(KeptDatagram {
+            source: datagram.source,
+            destination: datagram.destination,
+            ip_id: datagram.ip_id,
+            transport,
+            is_cut: sight.is_cut,
+            offset: datagram.offset,
+            length: datagram.length,
+            crc32c: sight.crc32c,
+            start,
+            kept: clamp(needed.len()),
+        });
+    }
+
+    fn nothing(&mut self, frame: &Frame<'_>, nothing: Nothing) {
+        self.push(frame, What::Nothing);
+        self.nothings.push(nothing);
+    }
+}
+
+/// What of a chunk's value is looked at: all but user data.
+#[inline]
+fn needed<'p>(chunk: &Chunk<'p>) -> &'p [u8] {
+    match chunk.kind {
+        chunk::DATA | chunk::I_DATA => chunk.value.get(..data::MOST_FIELDS).unwrap_or(chunk.value),
+        _ => chunk.value,
+    }
+}

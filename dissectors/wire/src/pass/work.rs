@@ -1,0 +1,271 @@
+//! The tracking half of a pass: what the packets of a capture mean together.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::flow::FlowReader;
+use super::front::{Listener, Nothing, Transport};
+use super::{Frames, Options};
+use crate::container::Frame;
+use crate::error::Error;
+use crate::index::Indexer;
+use crate::ledger::{CommentRow, PROBLEM_ROWS, ProblemRow, Streamed};
+use crate::packet::Source;
+use crate::problem::{Kind, Layer, Problem};
+use crate::rows::{chunk_row, frame_row};
+use crate::sctp::Chunk;
+use crate::track::flow::{Flows, Sight};
+use crate::track::standing::Standing;
+use crate::track::{Located, Moment, Seen, Tracker};
+
+/// What the pass fills.
+pub struct Work {
+    pub tracker: Tracker,
+    pub flows: Flows,
+    pub frames: Frames,
+    pub first_ns: Option<i64>,
+    pub last_ns: Option<i64>,
+    pub sctp_packets: u64,
+    pub problems: BTreeMap<String, u64>,
+    pub streamed: Option<Streamed>,
+    pub index: Option<Indexer>,
+}
+
+/// How much of a frame was read.
+pub(super) enum Whole {
+    Yes,
+    Partly,
+    /// Why.
+    No(Cow<'static, str>),
+}
+
+const BEYOND_THE_PATHS: Problem = Problem {
+    kind: Kind::Unknown,
+    layer: Layer::Association,
+    offset: 0,
+    needed: 0,
+    available: 0,
+    what: "more paths than an association is given",
+};
+
+impl Work {
+    pub fn new(options: Options) -> Self {
+        let mut tracker = Tracker::new(options.bin_ns, options.limits);
+        if let Some(Streamed::Messages(_)) = options.stream {
+            tracker.ledger.messages = Some(Vec::new());
+        }
+        Work {
+            tracker,
+            flows: Flows::new(options.bin_ns, options.flow_capacity),
+            frames: Frames::default(),
+            first_ns: None,
+            last_ns: None,
+            sctp_packets: 0,
+            problems: BTreeMap::new(),
+            streamed: options.stream,
+            index: options.index_block_bytes.map(Indexer::new),
+        }
+    }
+
+    /// A row of its own for a file that goes wrong; of several files it says which.
+    pub fn damaged(&mut self, damage: &Error, of_several: bool) {
+        let Error::Damaged { path, offset, expected, found } = damage else { return };
+        let file = if of_several { format!("{path}: ") } else { String::new() };
+        self.tracker.ledger.problems.push(ProblemRow {
+            frame: 0,
+            time_ns: None,
+            layer: "file",
+            kind: "malformed",
+            offset: *offset,
+            what: format!("{file}expected {expected}, found {found}"),
+            ..Default::default()
+        });
+    }
+
+    fn note(&mut self, frame: &Frame<'_>) {
+        self.frames.read += 1;
+        let time_ns = frame.time_ns;
+        self.first_ns = Some(self.first_ns.map_or(time_ns, |first_ns| first_ns.min(time_ns)));
+        self.last_ns = Some(self.last_ns.map_or(time_ns, |last_ns| last_ns.max(time_ns)));
+    }
+
+    fn keep_comments(&mut self, frame: &Frame<'_>) {
+        for comment in frame.comments {
+            self.tracker.ledger.keep_comment(CommentRow {
+                frame: frame.number,
+                time_ns: frame.time_ns,
+                interface: frame.interface_name.map(str::to_string),
+                text: comment.clone(),
+            });
+        }
+    }
+
+    fn skip(&mut self, reason: &str) {
+        match self.frames.skipped.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => {
+                self.frames.skipped.insert(reason.to_string(), 1);
+            }
+        }
+    }
+
+    fn count(&mut self, frame: &Frame<'_>, protocol: Option<&'static str>, whole: Whole) {
+        let (outcome, reason) = match whole {
+            Whole::Yes => {
+                self.frames.dissected += 1;
+                ("dissected", None)
+            }
+            Whole::Partly => {
+                self.frames.partial += 1;
+                ("partial", None)
+            }
+            Whole::No(reason) => {
+                self.skip(&reason);
+                ("skipped", Some(reason))
+            }
+        };
+        if let Some(Streamed::Frames(rows)) = &mut self.streamed {
+            rows.push(frame_row(frame, protocol, outcome, reason.map(Cow::into_owned)));
+        }
+    }
+
+    #[inline]
+    fn packet<'p>(
+        &mut self,
+        source: Source,
+        seen: &Seen<'_>,
+        offset: u32,
+        chunks: impl Iterator<Item = Result<Chunk<'p>, Problem>> + Clone,
+    ) -> Whole {
+        let first = chunks.clone().next().and_then(Result::ok);
+        let located = self.tracker.packet(seen, first.as_ref());
+        let standing = Standing::of(&located);
+        let mut transmissions = Vec::new();
+        let mut whole = Whole::Yes;
+        if matches!(located, Located::Nowhere) {
+            self.problem(BEYOND_THE_PATHS, offset, seen.moment);
+            whole = Whole::Partly;
+        }
+        for (index, chunk) in chunks.enumerate() {
+            let chunk = match chunk {
+                Ok(chunk) => chunk,
+                Err(problem) => {
+                    self.problem(problem, offset, seen.moment);
+                    whole = Whole::Partly;
+                    break;
+                }
+            };
+            let mut transmission = None;
+            if let Located::At(slot, place) = &located {
+                let outcome = self.tracker.chunk(*slot, place, seen, &chunk);
+                transmission = outcome.transmission;
+                if let Some(problem) = outcome.problem {
+                    self.problem(problem, offset, seen.moment);
+                    whole = Whole::Partly;
+                }
+            }
+            if let Some(Streamed::Chunks(rows)) = &mut self.streamed {
+                rows.push(chunk_row(seen, &standing, &chunk, index, transmission));
+            }
+            if self.index.is_some() {
+                transmissions.extend(transmission);
+            }
+        }
+        if let Some(index) = &mut self.index {
+            index.packet(source, &standing, &transmissions);
+        }
+        whole
+    }
+
+    #[cold]
+    fn problem(&mut self, problem: Problem, offset: u32, moment: Moment) {
+        let problem = problem.at(offset as usize);
+        report(&mut self.tracker, &mut self.problems, &problem, moment);
+    }
+}
+
+impl Listener for Work {
+    #[inline]
+    fn sctp<'p>(
+        &mut self,
+        frame: &Frame<'_>,
+        seen: &Seen<'_>,
+        offset: u32,
+        chunks: impl Iterator<Item = Result<Chunk<'p>, Problem>> + Clone,
+    ) {
+        self.note(frame);
+        self.keep_comments(frame);
+        self.sctp_packets += 1;
+        let source = Source {
+            turn: self.frames.read,
+            frame: frame.number,
+            offset: frame.offset,
+            time_ns: frame.time_ns,
+        };
+        let whole = self.packet(source, seen, offset, chunks);
+        self.count(frame, Some("sctp"), whole);
+    }
+
+    fn pieces(&mut self, sources: &[Source]) {
+        if let Some(index) = &mut self.index {
+            index.pieces(sources);
+        }
+    }
+
+    fn flow(&mut self, frame: &Frame<'_>, transport: Transport, sight: &Sight<'_>) {
+        self.note(frame);
+        self.keep_comments(frame);
+        let Work { tracker, flows, problems, streamed, .. } = self;
+        let mut reader = FlowReader { flows, tracker, problems, streamed };
+        let (protocol, whole) = match transport {
+            Transport::Tcp => ("tcp", reader.tcp(sight)),
+            Transport::Udp => ("udp", reader.udp(sight)),
+            Transport::Icmp => ("icmp", reader.icmp(sight)),
+        };
+        self.count(frame, Some(protocol), whole);
+    }
+
+    fn nothing(&mut self, frame: &Frame<'_>, nothing: Nothing) {
+        self.note(frame);
+        let why = match nothing {
+            Nothing::Excluded => "excluded by the filter".into(),
+            Nothing::Skip(skip) => {
+                self.keep_comments(frame);
+                skip.name().into()
+            }
+            Nothing::Problem(problem) => {
+                self.keep_comments(frame);
+                let moment = Moment { time_ns: frame.time_ns, frame: frame.number };
+                report(&mut self.tracker, &mut self.problems, &problem, moment);
+                reason(&problem).into()
+            }
+        };
+        self.count(frame, None, Whole::No(why));
+    }
+}
+
+pub(super) fn reason(problem: &Problem) -> String {
+    format!("{} {}", problem.kind.name(), problem.layer.name())
+}
+
+pub(super) fn report(
+    tracker: &mut Tracker,
+    counts: &mut BTreeMap<String, u64>,
+    problem: &Problem,
+    moment: Moment,
+) {
+    *counts.entry(reason(problem)).or_insert(0) += 1;
+    let rows = &mut tracker.ledger.problems;
+    if rows.len() < PROBLEM_ROWS {
+        rows.push(ProblemRow {
+            frame: moment.frame,
+            time_ns: Some(moment.time_ns),
+            layer: problem.layer.name(),
+            kind: problem.kind.name(),
+            offset: u64::from(problem.offset),
+            needed: u64::from(problem.needed),
+            available: u64::from(problem.available),
+            what: problem.what.to_string(),
+        });
+    }
+}
