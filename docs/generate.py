@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 from pathscope.cli import main as command_line
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
+NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 HELP_WIDTH = 98
@@ -177,6 +178,60 @@ class Contract:
         return ", ".join(dict.fromkeys(found))
 
 
+class Settings:
+    """A JSON Schema of settings, as tables."""
+
+    KINDS: ClassVar[dict[str, str]] = {
+        "integer": "whole number",
+        "boolean": "`true` or `false`",
+        "object": "table",
+    }
+
+    def __init__(self, path: Path) -> None:
+        self.schema: Node = json.loads(path.read_text(encoding="utf-8"))
+
+    def tables(self) -> Iterator[str]:
+        """Every table of settings with its keys: values, default, meaning."""
+        for name, node in {"The file": self.schema, **self.schema["$defs"]}.items():
+            if "properties" not in node:
+                continue
+            yield from ("", f"### {name}", "")
+            rows = (self._row(node, key) for key in node["properties"])
+            yield from table(("key", "value", "default", "meaning"), rows)
+        yield ""
+
+    def _row(self, node: Node, key: str) -> tuple[str, str, str, str]:
+        field = node["properties"][key]
+        default = ""
+        if key in node.get("required", ()):
+            default = "needed"
+        elif field.get("default"):
+            default = f"`{json.dumps(field['default'])}`"
+        elif "x-ns2" in field:
+            default = f"ns-2's: `{json.dumps(field['x-ns2'])}`"
+        return f"`{key}`", self._values(field), default, field.get("description", "")
+
+    def _values(self, field: Node) -> str:
+        if "$ref" in field:
+            name = field["$ref"].rpartition("/")[2]
+            inner = self.schema["$defs"][name]
+            return f"[{name}](#{name})" if "properties" in inner else name
+        if "const" in field or "enum" in field:
+            return ", ".join(f"`{word}`" for word in field.get("enum", [field.get("const")]))
+        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        found = " or ".join(self._kind(field, kind) for kind in kinds)
+        if "maximum" in field:
+            least = field.get("minimum", field.get("exclusiveMinimum"))
+            above = "above " if "exclusiveMinimum" in field else ""
+            found += f", {above}{least} to {field['maximum']:.10g}"
+        return found
+
+    def _kind(self, field: Node, kind: str) -> str:
+        if kind == "array":
+            return f"list of {self._values(field['items'])}"
+        return self.KINDS.get(kind, kind)
+
+
 def parts() -> dict[str, Callable[[], Iterator[str]]]:
     """Every generated part, by name."""
     contract = Contract()
@@ -200,6 +255,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "commands": commands,
         "fields": contract.fields,
         "causes": lambda: contract.words("cause"),
+        "ns-settings": Settings(NS2_SCHEMA).tables,
     } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
 
 

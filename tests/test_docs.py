@@ -63,6 +63,7 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
         ("index.md", {"index-tables"}),
+        ("lab-ns2.md", {"ns-settings"}),
         ("result.md", {"fields"}),
         ("metrics.md", {"causes", *MEASURED}),
     ],

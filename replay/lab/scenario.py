@@ -184,6 +184,10 @@ def _apply(document: dict[str, Any], change: str) -> None:
 
 
 def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
+    if document.get("engine") == "ns2":
+        from .ns2.scenario import checked
+
+        return checked(document, refuse)
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema())
