@@ -8,7 +8,7 @@ not have is absent, with its reason.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .context import ENDS
 from .measure import NS_PER_S, Measure
@@ -20,6 +20,34 @@ if TYPE_CHECKING:
     from .model import Association, CaptureResult, Cause, Direction, End, Handover
 
 Measures = dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of an experiment, as far as it came.
+
+    Attributes
+    ----------
+    place
+        Its folder, within that of the study.
+    settings
+        Values of the experiment's axes, by name.
+    numbers
+        Numbers that follow from its settings, by name.
+    repetition
+        From 1.
+    failure
+        Why there is nothing to measure; None for a run that was made and analyzed.
+    values
+        What was measured, by whose capture and quantity.
+    """
+
+    place: str
+    settings: dict[str, Any]
+    numbers: dict[str, float]
+    repetition: int
+    failure: str | None
+    values: dict[tuple[str, str], Measure]
 
 
 @dataclass(frozen=True, slots=True)
