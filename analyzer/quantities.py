@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .context import ENDS
+from .context import ENDS, other
 from .measure import NS_PER_S, Measure
 
 if TYPE_CHECKING:
@@ -146,17 +146,26 @@ def _main_direction(result: CaptureResult) -> FlowDirection:
     return max(directions, key=lambda one: _size(one.metrics, "payload_bytes"))
 
 
-def _of_path(name: str, no: str | None = None) -> Callable[[CaptureResult], Measure]:
-    """A metric of the path, or the flow, that carried the application's data.
-
-    `no` is why SCTP has none.
-    """
+def _round_trips(name: str) -> Callable[[CaptureResult], Measure]:
+    """A round-trip metric of the path, or the flow, that carried most of the application's data."""
 
     def of(result: CaptureResult) -> Measure:
-        if result.associations and no is not None:
-            return Measure.absent(no)
+        if not result.associations:
+            return _main_direction(result).metrics[name] if result.flows else NO_TRAFFIC
+        association = result.associations[0]
+        if association.captured_at == other(_sender(association)):
+            return Measure.absent("captured at the receiver, where round trips of DATA are not seen")
+        return _main_path(association).metrics[name]
+
+    return of
+
+
+def _of_datagrams(name: str) -> Callable[[CaptureResult], Measure]:
+    """A metric of numbered UDP; SCTP and TCP have none."""
+
+    def of(result: CaptureResult) -> Measure:
         if result.associations:
-            return _main_path(result.associations[0]).metrics[name]
+            return Measure.absent("of SCTP it takes both ends' captures, which are read one by one")
         return _main_direction(result).metrics[name] if result.flows else NO_TRAFFIC
 
     return of
@@ -240,22 +249,21 @@ QUANTITIES = {
         "s",
         "mean round-trip time of the sender's data, from sending to acknowledgement, on the path"
         " that carried most",
-        _seconds(_of_path("rtt_mean_ns")),
+        _seconds(_round_trips("rtt_mean_ns")),
     ),
     "rtt_sd_s": Quantity(
-        "s", "standard deviation of the same round-trip times", _seconds(_of_path("rtt_sd_ns"))
+        "s", "standard deviation of the same round-trip times", _seconds(_round_trips("rtt_sd_ns"))
     ),
     "jitter_s": Quantity(
         "s",
         "interarrival jitter (RFC 3550 section 6.4.1) of numbered UDP, at the last packet in the"
         " receiver's capture",
-        _seconds(_of_path("jitter_ns", "DATA has no sending time, and captures are read one by one")),
+        _seconds(_of_datagrams("jitter_ns")),
     ),
     "loss_ratio": Quantity(
         "1",
-        "lost / sent: of numbered UDP by its numbers in the receiver's capture, of SCTP estimated"
-        " from retransmissions",
-        _of_path("loss_ratio"),
+        "lost / sent of numbered UDP, by its numbers in the receiver's capture",
+        _of_datagrams("loss_ratio"),
     ),
 }
 """By name: that of the metric in docs/metrics.md, where there is one."""

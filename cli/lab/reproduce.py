@@ -149,8 +149,10 @@ def _write(
         "quick": quick,
         "machine": reproduce.machines(plan, out),
     }
-    units = {name: number.unit for name, number in NUMBERS.items()}
-    result = document(study.name, study.settings, made, facts, units)
+    numbers = {
+        name: {"unit": number.unit, "definition": number.text} for name, number in NUMBERS.items()
+    }
+    result = document(study.name, study.settings, made, facts, numbers)
     out.mkdir(parents=True, exist_ok=True)
     written = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
     (out / reproduce.RESULT).write_text(written, encoding="utf-8")

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Settings = dict[str, Any]
 
+HEARTBEAT_RTOS = 1.5
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -28,6 +30,11 @@ def _time_outs_s(settings: Settings) -> float:
     return failover_s(least, most, sctp["path_max_retrans"] + 1)
 
 
+def _heartbeat_s(settings: Settings) -> float:
+    sctp = settings[settings["application"]["sender"]]["sctp"]
+    return float(sctp["hb_interval_ms"] + HEARTBEAT_RTOS * sctp["rto_max_ms"]) / 1000
+
+
 def _offered_kbyte_s(settings: Settings) -> float:
     application: Settings = settings["application"]
     return float(application["message_bytes"] / application["interval_ms"])
@@ -40,6 +47,12 @@ NUMBERS = {
         " of them, from RTO.Min, each double the one before, at most RTO.Max; with a constant RTO"
         " (PMR + 1) x RTO",
         _time_outs_s,
+    ),
+    "heartbeat_s": Number(
+        "s",
+        "longest time between HEARTBEATs of an idle path: HB.Interval + 1.5 x RTO.Max (RFC 9260"
+        " section 8.3: the RTO varies by half)",
+        _heartbeat_s,
     ),
     "offered_kbyte_s": Number(
         "kB/s",

@@ -23,6 +23,9 @@ Settings = dict[str, Any]
 DECIMALS = 3
 """Of a duration: more would only make the same run look like another one."""
 
+LONGEST_S = 86400
+"""What the schema of scenarios allows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -97,7 +100,9 @@ def _at(
     repetitions: int,
 ) -> Iterator[Planned]:
     """The runs of one combination, as long as the study says that they last."""
-    numbers = _numbers(load(path, [*changes, *varied]))
+    # Actions have to lie within the duration, which follows from numbers: any will do for these.
+    longest = [] if duration is None else [f"duration_s={LONGEST_S}"]
+    numbers = _numbers(load(path, [*changes, *longest, *varied]))
     if duration is not None:
         of = numbers[duration["of"]] if "of" in duration else 0.0
         duration_s = round(duration["times"] * of + duration["plus_s"], DECIMALS)

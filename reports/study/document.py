@@ -29,7 +29,7 @@ def document(
     settings: Mapping[str, Any],
     runs: Mapping[str, Sequence[Run]],
     facts: Mapping[str, Any],
-    units: Mapping[str, str],
+    numbers: Mapping[str, Mapping[str, str]],
 ) -> Node:
     """Put the results of a study together.
 
@@ -43,14 +43,17 @@ def document(
         Every run that was to be made, by experiment.
     facts
         What is to be told of how they were made: versions, the kernel, whether `--quick`.
-    units
-        Units of the numbers that follow from settings, by name.
+    numbers
+        Unit and definition of the numbers that follow from settings, by name.
     """
     told = {key: settings[key] for key in ("title", "source", "kept", "approximated")}
+    units = {key: number["unit"] for key, number in numbers.items()}
     experiments = [
         _experiment(key, settings["experiments"][key], found, units) for key, found in runs.items()
     ]
-    used = sorted({figure["quantity"] for one in experiments for figure in one["figures"]})
+    figures = [figure for one in experiments for figure in one["figures"]]
+    used = sorted({figure["quantity"] for figure in figures})
+    xs = sorted({figure["x"]["name"] for figure in figures} & set(numbers))
     return {
         "schema": SCHEMA,
         "study": name,
@@ -60,6 +63,7 @@ def document(
         "quantities": {
             key: {"unit": QUANTITIES[key].unit, "definition": QUANTITIES[key].text} for key in used
         },
+        "numbers": {key: dict(numbers[key]) for key in xs},
         "experiments": experiments,
     }
 

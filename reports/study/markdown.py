@@ -34,10 +34,7 @@ def _lines(document: Node) -> Iterator[str]:
 
 
 def _figure(figure: Node, document: Node) -> Iterator[str]:
-    quantity = figure["quantity"]
-    yield from ("", f"### {_plain(figure['title'])}", "")
-    definition = document["quantities"][quantity]["definition"]
-    yield f"`{quantity}`, {_plain(definition)}; captured at the {figure['end']}."
+    yield from ("", f"### {_plain(figure['title'])}", "", _plain(tables.what(figure, document)))
     heads = tables.head(figure)
     yield from ("", _row(heads), "|" + "---|" * len(heads))
     for cells in tables.rows(figure):

@@ -22,7 +22,6 @@ h2 { border-top: 1px solid #ddd; padding-top: 1.5rem; margin-top: 2.5rem }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #eee }
 th { border-bottom: 1px solid #999; font-weight: 600 }
-code { background: #f4f4f4; padding: 0 .2rem }
 .failed { color: #a33 }
 """
 
@@ -54,10 +53,8 @@ def _lines(document: Node) -> Iterator[str]:
 
 
 def _figure(figure: Node, document: Node, name: str) -> Iterator[str]:
-    quantity = figure["quantity"]
-    definition = escape(document["quantities"][quantity]["definition"])
     yield f"<h3>{escape(figure['title'])}</h3>"
-    yield f"<p><code>{quantity}</code>, {definition}; captured at the {figure['end']}.</p>"
+    yield f"<p>{escape(tables.what(figure, document))}</p>"
     if figure["ours"]:
         yield to_html(drawn(figure), full_html=False, include_plotlyjs=False, div_id=name)
     yield "<table>"

@@ -54,6 +54,16 @@ def _published(point: Node | None, scale: float) -> str:
     return number(point["y"] * scale) + sd
 
 
+def what(figure: Node, document: Node) -> str:
+    """Say what a figure shows, and against what."""
+    definition = document["quantities"][figure["quantity"]]["definition"]
+    text = f"{figure['quantity']}: {definition}; captured at the {figure['end']}."
+    x = figure["x"]["name"]
+    if x in document["numbers"]:
+        text += f" {x}: {document['numbers'][x]['definition']}."
+    return text
+
+
 def remarks(figure: Node, confidence: float) -> Iterator[str]:
     """Yield what stands below a figure: the line, what was published, what is absent."""
     published, fit = figure["published"], figure["fit"]
@@ -78,11 +88,15 @@ def line_in_words(figure: Node, confidence: float) -> str:
     slope, intercept = fit["slope"], fit["intercept"]
     return (
         f"slope {number(slope['value'])}{per}"
-        f" ({confidence:.0%}: {interval(slope['low'], slope['high'])}),"
+        f" ({_percent(confidence)}: {interval(slope['low'], slope['high'])}),"
         f" intercept {number(intercept['value'])} {unit}"
-        f" ({confidence:.0%}: {interval(intercept['low'], intercept['high'])}),"
+        f" ({_percent(confidence)}: {interval(intercept['low'], intercept['high'])}),"
         f" r2 {fit['r2']:.6f}"
     )
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:g} %"
 
 
 def failed(experiment: Node) -> list[str]:
@@ -115,7 +129,7 @@ def facts(document: Node) -> Iterator[str]:
     yield f"{kind} Made by pathscope {document['tool']['version']}; {document['machine']}."
     yield (
         f"n is the number of runs, sd their standard deviation (n - 1); intervals hold"
-        f" {document['confidence']:.0%} and are Student's (t with n - 1 degrees of freedom; for"
+        f" {_percent(document['confidence'])} and are Student's (t with n - 1 degrees of freedom; for"
         " slope and intercept n - 2)."
     )
 
