@@ -91,6 +91,17 @@ def capture(path: Path, end: str) -> Path:
     return path / str(found["captures"][end])
 
 
+def labels(path: Path) -> list[str]:
+    """Return a rule for the name of each of the run's paths, as `10.0.1.1=wlan`, for both ends."""
+    scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
+    return [
+        f"{known[end]}={name}"
+        for name, known in scenario.get("paths", {}).items()
+        for end in CAPTURES
+        if end in known
+    ]
+
+
 def claim(path: Path, *, force: bool) -> None:
     """Make the folder, empty; what an interrupted or failed run left is removed.
 
