@@ -154,7 +154,9 @@ def _round_trips(name: str) -> Callable[[CaptureResult], Measure]:
             return _main_direction(result).metrics[name] if result.flows else NO_TRAFFIC
         association = result.associations[0]
         if association.captured_at == other(_sender(association)):
-            return Measure.absent("captured at the receiver, where round trips of DATA are not seen")
+            return Measure.absent(
+                "captured at the receiver, where round trips of DATA are not seen"
+            )
         return _main_path(association).metrics[name]
 
     return of
@@ -185,7 +187,7 @@ def _seconds(of: Callable[[CaptureResult], Measure]) -> Callable[[CaptureResult]
 
 
 def _goodput(result: CaptureResult) -> Measure:
-    """User data that arrived, by time: of UDP what the capture has, which is then the receiver's."""
+    """User data that arrived, by time: of UDP what the capture has."""
     if result.associations:
         return _total("goodput_bps")(result)
     if not result.flows:
@@ -200,7 +202,9 @@ def _goodput(result: CaptureResult) -> Measure:
 
 
 def _failure(name: str, unit: str, text: str) -> Quantity:
-    return Quantity(unit, f"{text}, of the first handover that time-outs led to", _first(name, FAILURE))
+    return Quantity(
+        unit, f"{text}, of the first handover that time-outs led to", _first(name, FAILURE)
+    )
 
 
 QUANTITIES = {
@@ -230,7 +234,8 @@ QUANTITIES = {
     ),
     "handover_delay_s": Quantity(
         "s",
-        "decision to the first new DATA on the new path, mean of the handovers that ASCONF asked for",
+        "decision to the first new DATA on the new path, mean of the handovers that ASCONF asked"
+        " for",
         _mean("handover_delay_s", ASKED),
     ),
     "handovers": Quantity("handovers", "handovers of the sender, of any cause", _handover_count),
@@ -242,7 +247,8 @@ QUANTITIES = {
     "goodput_bps": Quantity(
         "bit/s",
         "user data that arrived, by time: of SCTP and TCP what was acknowledged, from the first"
-        " packet to the last; of UDP what the receiver's capture has, from its first packet to its last",
+        " packet to the last; of UDP what the capture has, from its first packet to its last"
+        " (the receiver's: what arrived; the sender's: what was sent)",
         _goodput,
     ),
     "rtt_mean_s": Quantity(

@@ -1,4 +1,4 @@
-"""Statistics of many runs, by SciPy: mean, deviation and interval of a sample; a line through points.
+"""Statistics of many runs, by SciPy: mean, deviation and interval of a sample; a fitted line.
 
 Intervals hold 95 % and are Student's: they take the runs for independent, and their values, or a
 line's residuals, for normal.

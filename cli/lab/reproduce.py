@@ -134,9 +134,7 @@ def _measure(study: Study, plan: Plan, out: Path) -> dict[str, list[Run]]:
     }
 
 
-def _write(
-    study: Study, plan: Plan, made: dict[str, list[Run]], out: Path, *, quick: bool
-) -> None:
+def _write(study: Study, plan: Plan, made: dict[str, list[Run]], out: Path, *, quick: bool) -> None:
     from ... import __version__
     from ...replay.lab import reproduce
     from ...replay.lab.derived import NUMBERS

@@ -82,7 +82,9 @@ def _points(
     axes: list[Settings], *, quick: bool
 ) -> Iterator[tuple[Settings, list[str], list[str]]]:
     """Every combination: values by axis, settings that go with them, and those that name it."""
-    values = [axis.get("quick", axis["values"]) if quick else axis["values"] for axis in axes]
+    values: list[list[Any]] = [
+        axis["quick"] if quick and "quick" in axis else axis["values"] for axis in axes
+    ]
     for point in product(*values):
         chosen = list(zip(axes, point, strict=True))
         settings = {axis["name"]: value for axis, value in chosen}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ...analyzer import quantities
 from ...analyzer.quantities import Run
+from ...dissectors._core import CaptureError
 from . import experiment, folder, matrix
 from .scenario import Scenario
 from .study import StudyError
@@ -127,7 +128,7 @@ def measure(
         for end in dict.fromkeys(end for end, _ in wanted):
             try:
                 results[end] = analyze(place, end)
-            except (ValueError, OSError) as error:
+            except (CaptureError, ValueError, OSError) as error:
                 failure = f"not analyzed: {error}"
     values = {} if failure else {key: quantities.measure(key[1], results[key[0]]) for key in wanted}
     return Run(

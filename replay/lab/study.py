@@ -133,7 +133,7 @@ def _filled(rule: Mapping[str, Any], value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     inner = rule.get("properties", {})
-    named = next(iter(rule.get("patternProperties", {}).values()), {})
+    named: Mapping[str, Any] = next(iter(rule.get("patternProperties", {}).values()), {})
     missing = {
         key: deepcopy(of["default"])
         for key, of in inner.items()

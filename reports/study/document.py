@@ -137,18 +137,14 @@ def _figure(
     }
 
 
-def _values(
-    runs: Sequence[Run], figure: Mapping[str, Any]
-) -> Iterator[tuple[Run, Measure]]:
+def _values(runs: Sequence[Run], figure: Mapping[str, Any]) -> Iterator[tuple[Run, Measure]]:
     """What a figure shows of every run that there is."""
     for run in runs:
         if run.failure is None:
             yield run, run.values[figure["end"], figure["quantity"]]
 
 
-def _grouped(
-    runs: Sequence[Run], figure: Mapping[str, Any]
-) -> dict[tuple[Any, Any], list[float]]:
+def _grouped(runs: Sequence[Run], figure: Mapping[str, Any]) -> dict[tuple[Any, Any], list[float]]:
     """Values by series and x, in the order of the runs; series after series."""
     found: dict[tuple[Any, Any], list[float]] = {}
     x, series = figure["x"], figure.get("series")

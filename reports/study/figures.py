@@ -1,4 +1,4 @@
-"""The results of a study as Plotly figures: ours with error bars, the published in another colour."""
+"""The results of a study as Plotly figures: ours with error bars, in red the published."""
 
 from __future__ import annotations
 

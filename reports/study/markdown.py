@@ -35,10 +35,10 @@ def _lines(document: Node) -> Iterator[str]:
 
 def _figure(figure: Node, document: Node) -> Iterator[str]:
     yield from ("", f"### {_plain(figure['title'])}", "", _plain(tables.what(figure, document)))
-    heads = tables.head(figure)
-    yield from ("", _row(heads), "|" + "---|" * len(heads))
-    for cells in tables.rows(figure):
-        yield _row(cells)
+    rows = [_row(cells) for cells in tables.rows(figure)]
+    if rows:
+        heads = tables.head(figure)
+        yield from ("", _row(heads), "|" + "---|" * len(heads), *rows)
     for remark in tables.remarks(figure, document["confidence"]):
         yield from ("", _plain(remark))
 

@@ -1,4 +1,4 @@
-"""Numbers of a study in text: as many digits as their interval, or their deviation, makes sense of."""
+"""Numbers of a study in text, with as many digits as say something."""
 
 from __future__ import annotations
 

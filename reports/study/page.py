@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 h2 { border-top: 1px solid #ddd; padding-top: 1.5rem; margin-top: 2.5rem }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #eee }
@@ -33,8 +34,8 @@ def page(document: Node) -> str:
 
 def _lines(document: Node) -> Iterator[str]:
     title = escape(document["title"])
-    yield f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
-    yield f"<style>{STYLE}</style>"
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield f"<title>{title}</title>\n<style>{STYLE}</style>"
     # Once, inline: the page is to be readable where there is no network.
     yield f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<h1>{title}</h1>"
     yield from (f"<p>{escape(fact)}</p>" for fact in tables.facts(document))
@@ -57,10 +58,9 @@ def _figure(figure: Node, document: Node, name: str) -> Iterator[str]:
     yield f"<p>{escape(tables.what(figure, document))}</p>"
     if figure["ours"]:
         yield to_html(drawn(figure), full_html=False, include_plotlyjs=False, div_id=name)
-    yield "<table>"
-    yield _row("th", tables.head(figure))
-    yield from (_row("td", cells) for cells in tables.rows(figure))
-    yield "</table>"
+    rows = [_row("td", cells) for cells in tables.rows(figure)]
+    if rows:
+        yield from ("<table>", _row("th", tables.head(figure)), *rows, "</table>")
     yield from (f"<p>{escape(one)}</p>" for one in tables.remarks(figure, document["confidence"]))
 
 

@@ -109,7 +109,7 @@ def states(experiment: Node) -> str:
     runs = experiment["runs"]
     made = sum(run["failure"] is None for run in runs)
     axes = ", ".join(
-        f"{axis['name']} {_values(experiment, axis['name'])}{' ' + axis['unit'] if axis['unit'] else ''}"
+        f"{axis['name']} {_values(experiment, axis['name'])} {axis['unit'] or ''}".rstrip()
         for axis in experiment["axes"]
     )
     varied = f"; varied: {axes}" if axes else ""
@@ -128,9 +128,9 @@ def facts(document: Node) -> Iterator[str]:
     kind = "A quick run: fewer values and repetitions." if document["quick"] else "The full run."
     yield f"{kind} Made by pathscope {document['tool']['version']}; {document['machine']}."
     yield (
-        f"n is the number of runs, sd their standard deviation (n - 1); intervals hold"
-        f" {_percent(document['confidence'])} and are Student's (t with n - 1 degrees of freedom; for"
-        " slope and intercept n - 2)."
+        "n is the number of runs, sd their standard deviation (n - 1); intervals hold"
+        f" {_percent(document['confidence'])} and are Student's (t with n - 1 degrees of freedom;"
+        " for slope and intercept n - 2)."
     )
 
 

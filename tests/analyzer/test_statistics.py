@@ -70,8 +70,9 @@ def test_nothing_is_no_sample() -> None:
 def test_two_points_make_a_line_without_intervals() -> None:
     line = fit([(1, 3), (2, 5)])
     assert line is not None
-    assert line.slope == Estimate(pytest.approx(2), None, None)
-    assert line.intercept == Estimate(pytest.approx(1), None, None)
+    found = (line.slope, line.intercept)
+    assert [one.value for one in found] == pytest.approx([2, 1])
+    assert [(one.low, one.high) for one in found] == [(None, None)] * 2
 
 
 @pytest.mark.parametrize("points", [[], [(1, 2)], [(1, 2), (1, 3), (1, 4)]])

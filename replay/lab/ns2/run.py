@@ -39,7 +39,7 @@ def versions() -> dict[str, str]:
     """
     ask = b"puts [ns-version]\nputs [info patchlevel]\nexit 0\n"
     try:
-        said = subprocess.run(  # noqa: S603 (no shell)
+        said = subprocess.run(
             _command(), input=ask, capture_output=True, timeout=VERSIONS_S, check=False
         )
     except subprocess.TimeoutExpired as error:
@@ -103,7 +103,7 @@ def _command(*arguments: str) -> list[str]:
 def _simulate(folder: Path, log: Path, limit_s: float) -> None:
     with log.open("wb") as said:
         try:
-            done = subprocess.run(  # noqa: S603 (no shell)
+            done = subprocess.run(
                 _command("script.tcl"),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
