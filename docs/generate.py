@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from pathscope.analyzer.quantities import QUANTITIES
 from pathscope.cli import main as command_line
 from pathscope.dissectors import index, ledger
+from pathscope.replay.lab.derived import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
+STUDY_SCHEMA = DOCS.parent / "replay" / "lab" / "study.schema.json"
 NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -183,6 +186,12 @@ class Contract:
         return ", ".join(dict.fromkeys(found))
 
 
+def defined(found: dict[str, Any]) -> Iterator[str]:
+    """Numbers by name, with unit and definition."""
+    rows = ((f"`{name}`", one.unit, one.text) for name, one in found.items())
+    return table(("name", "unit", "definition"), rows)
+
+
 class Settings:
     """A JSON Schema of settings, as tables."""
 
@@ -261,6 +270,9 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "fields": contract.fields,
         "causes": lambda: contract.words("cause"),
         "ns-settings": Settings(NS2_SCHEMA).tables,
+        "study-settings": Settings(STUDY_SCHEMA).tables,
+        "quantities": lambda: defined(QUANTITIES),
+        "study-numbers": lambda: defined(NUMBERS),
     } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
 
 

@@ -65,6 +65,7 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
         ("index.md", {"index-tables"}),
         ("lab-ns2.md", {"ns-settings"}),
         ("result.md", {"fields"}),
+        ("studies.md", {"quantities", "study-numbers", "study-settings"}),
         ("metrics.md", {"causes", *MEASURED}),
     ],
 )

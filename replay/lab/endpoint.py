@@ -17,7 +17,7 @@ import time
 from ipaddress import ip_address
 from typing import Any
 
-from . import sctp_socket
+from . import rtp, sctp_socket
 
 CHUNK = 1 << 16
 
@@ -183,6 +183,8 @@ class Endpoint:
             )
         elif to is not None:
             sock.sendto(message, to)
+        elif orders["protocol"] == "udp":
+            sock.send(rtp.numbered(message, number, time.monotonic()))
         else:
             sock.sendall(message)
 

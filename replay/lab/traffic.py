@@ -15,6 +15,7 @@ import threading
 import time
 from typing import Any
 
+from . import rtp
 from .endpoint import CHUNK, PATIENCE_S, open_socket, say
 
 PLAIN = {"streams": 1, "ordered": True, "ppid": 0, "no_delay": False, "interleaving": False}
@@ -83,7 +84,8 @@ class Flow:
         while not self._is_over(until):
             try:
                 # Not `sendall`: what is left of a message at the end does not matter here.
-                sock.send(message)
+                is_udp = self.orders["protocol"] == "udp"
+                sock.send(rtp.numbered(message, sent, time.monotonic()) if is_udp else message)
                 sent += 1
             except TimeoutError:
                 continue

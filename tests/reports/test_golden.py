@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from pathscope import __version__
+from pathscope.reports.study import markdown
 from running import ROOT, inside
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -104,6 +105,13 @@ def test_contract() -> None:
     compare("analyze-failover-v6.json", json.dumps(document, indent=1) + "\n")
 
 
+def test_study() -> None:
+    """One repetition of a whole experiment, as `lab reproduce bokor --only recovery` stored it."""
+    stored = json.loads((ROOT / "tests" / "reports" / "bokor-recovery.json").read_text())
+    compare("study-bokor-recovery.md", markdown.text(stored))
+
+
 def test_no_file_is_left_over() -> None:
-    names = {f"{name}.txt" for name in TEXTS} | {"analyze-failover-v6.json"}
+    names = {f"{name}.txt" for name in TEXTS}
+    names |= {"analyze-failover-v6.json", "study-bokor-recovery.md"}
     assert {path.name for path in GOLDEN.iterdir()} == names

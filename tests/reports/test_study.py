@@ -1,0 +1,186 @@
+"""The results of a study: what is counted, what is told of it, and the page."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pathscope.analyzer.measure import Measure
+from pathscope.analyzer.quantities import Run
+from pathscope.reports.study import numbers
+from pathscope.reports.study.document import document
+from pathscope.reports.study.figures import figure
+from pathscope.reports.study.markdown import text
+from pathscope.reports.study.page import page
+
+RECOVERY = "link_failure_recovery_s"
+
+FIGURE = {
+    "title": "Recovery <against> RTO",
+    "quantity": RECOVERY,
+    "end": "client",
+    "x": "time_outs_s",
+    "series": "PMR",
+    "fit": True,
+    "line": {"slope": 1, "intercept": 0, "text": "RFC 9260"},
+    "published": "It | rises.",
+    "points": [{"series": 2, "x": 3, "y": 3.5, "sd": 0.25}, {"series": 3, "x": 8, "y": 8.5}],
+}
+SETTINGS = {
+    "title": "A study",
+    "source": "Someone",
+    "kept": "All",
+    "approximated": "Nothing",
+    "experiments": {
+        "one": {
+            "title": "One",
+            "scenario": "failover",
+            "note": None,
+            "set": [],
+            "axes": [
+                {"name": "RTO", "unit": "ms", "keys": ["sctp.rto_max_ms"]},
+                {"name": "PMR", "keys": ["sctp.path_max_retrans"]},
+            ],
+            "figures": {"recovery": FIGURE},
+        }
+    },
+}
+FACTS = {"tool": {"version": "1"}, "quick": False, "machine": "Linux (guest)"}
+NUMBERS = {"time_outs_s": {"unit": "s", "definition": "(PMR + 1) x RTO"}}
+
+
+def run(pmr: int, rto_ms: int, repetition: int, value: Measure | None) -> Run:
+    return Run(
+        place=f"one/{pmr}-{rto_ms}/run-{repetition}",
+        settings={"RTO": rto_ms, "PMR": pmr},
+        numbers={"time_outs_s": (pmr + 1) * rto_ms / 1000},
+        repetition=repetition,
+        failure="the guest did not start" if value is None else None,
+        values={} if value is None else {("client", RECOVERY): value},
+    )
+
+
+def line(x: float) -> Measure:
+    return Measure(1.25 * x + 0.5, "annotated")
+
+
+RUNS = [
+    run(2, 1000, 1, Measure(3.0, "annotated")),
+    run(2, 1000, 2, Measure(5.0, "annotated")),
+    run(2, 2000, 1, Measure.absent("no handover")),
+    run(3, 1000, 1, Measure.observed(4.0)),
+    run(3, 2000, 1, None),
+]
+
+
+def made(runs: list[Run], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    settings = json.loads(json.dumps(SETTINGS))
+    settings["experiments"]["one"]["figures"]["recovery"] |= changes or {}
+    return document("mine", settings, {"one": runs}, FACTS, NUMBERS)
+
+
+def shown(found: dict[str, Any]) -> dict[str, Any]:
+    drawn: dict[str, Any] = found["experiments"][0]["figures"][0]
+    return drawn
+
+
+def test_points_are_the_runs_of_one_setting() -> None:
+    two, one = shown(made(RUNS))["ours"]
+    assert (two["series"], two["x"], two["n"], two["mean"]) == (2, 3.0, 2, 4.0)
+    assert two["sd"] == pytest.approx(math.sqrt(2))
+    # 12.706: Student's t with one degree of freedom.
+    assert (two["high"] - two["low"]) / 2 == pytest.approx(12.706, rel=1e-4)
+    assert (one["series"], one["x"], one["n"], one["sd"], one["low"]) == (3, 4.0, 1, None, None)
+
+
+def test_nothing_is_dropped_in_silence() -> None:
+    found = made(RUNS)
+    assert shown(found)["absent"] == [{"folder": "one/2-2000/run-1", "reason": "no handover"}]
+    assert [run["failure"] for run in found["experiments"][0]["runs"]] == [None] * 4 + [
+        "the guest did not start"
+    ]
+    told = text(found)
+    assert "1 run has no such number: no handover." in told
+    assert "- one/3-2000/run-1: the guest did not start" in told
+    assert "4 of 5 runs; varied: RTO 1000, 2000 ms, PMR 2, 3." in told
+
+
+def test_a_line_is_fitted_to_runs_not_to_means() -> None:
+    runs = [run(2, ms, n, line(3 * ms / 1000)) for ms in (500, 1000, 2000) for n in (1, 2)]
+    fit = shown(made(runs))["fit"]
+    assert fit["n"] == 6
+    assert fit["slope"]["value"] == pytest.approx(1.25)
+    assert fit["intercept"]["value"] == pytest.approx(0.5)
+    assert "slope 1.250 (95 %: 1.250 to 1.250)" in text(made(runs))
+
+
+def test_axes_that_a_figure_does_not_show_are_pooled() -> None:
+    (only,) = shown(made(RUNS, {"x": "RTO", "series": None, "points": [], "fit": False}))["ours"]
+    assert (only["x"], only["n"], only["mean"]) == (1000, 3, 4.0)
+
+
+def test_the_published_stands_beside_ours() -> None:
+    rows = [row for row in text(made(RUNS)).splitlines() if row.startswith("|")]
+    assert (
+        rows[0]
+        == "| PMR | time_outs_s [s] | n | mean [s] | sd [s] | 95 % interval [s] | published [s] |"
+    )
+    assert rows[2] == "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 (sd 0.250) |"
+    assert rows[3] == "| 3 | 4 | 1 | 4.000 | - | - | - |"
+    assert rows[4] == "| 3 | 8 | 0 | - | - | - | 8.500 |"
+
+
+def test_text_of_a_study_is_no_markup() -> None:
+    found = made(RUNS)
+    assert "Published: It \\| rises." in text(found)
+    assert "Recovery \\<against>" in text(found)
+    assert "<h3>Recovery &lt;against&gt; RTO</h3>" in page(found)
+
+
+def test_a_page_needs_nothing_else() -> None:
+    whole = page(made(RUNS))
+    code = re.search(r"<script>(.*?)</script>", whole, re.DOTALL)
+    assert code is not None
+    assert "plotly.js v" in code[1][:200]
+    assert whole.count("plotly.js v") == code[1].count("plotly.js v")
+    rest = whole.replace(code[1], "")
+    assert len(rest) < 100_000
+    assert not re.search(r"(src|href)=", rest)
+    assert 'id="one-recovery"' in rest
+
+
+def test_a_figure_has_ours_with_error_bars_and_the_published_in_another_colour() -> None:
+    drawn = json.loads(figure(shown(made(RUNS))).to_json())["data"]
+    by_name = {trace["name"]: trace for trace in drawn}
+    assert list(by_name) == [
+        "PMR 2",
+        "PMR 3",
+        "fitted to ours",
+        "RFC 9260",
+        "published PMR 2",
+        "published PMR 3",
+    ]
+    ours = by_name["PMR 2"]
+    assert (ours["x"], ours["y"]) == ([3.0], [4.0])
+    assert ours["error_y"]["array"] == [pytest.approx(12.706, rel=1e-4)]
+    assert by_name["published PMR 2"]["error_y"]["array"] == [0.25]
+    assert by_name["RFC 9260"]["y"] == by_name["RFC 9260"]["x"]
+    published = by_name["published PMR 2"]["marker"]["color"]
+    assert published == by_name["RFC 9260"]["line"]["color"]
+    assert published not in {ours["marker"]["color"], by_name["PMR 3"]["marker"]["color"]}
+
+
+def test_a_study_without_a_single_result() -> None:
+    found = made([run(2, 1000, 1, None)], {"points": []})
+    assert "0 of 1 runs" in text(found)
+    assert "<table>" not in page(found)
+
+
+def test_examples_of_numbers() -> None:
+    done = doctest.testmod(numbers)
+    assert (done.failed, done.attempted > 0) == (0, True)
