@@ -99,9 +99,15 @@ def _percent(confidence: float) -> str:
     return f"{100 * confidence:g} %"
 
 
-def failed(experiment: Node) -> list[str]:
-    """Return what became of the runs of which there is nothing to measure."""
-    return [f"{run['folder']}: {run['failure']}" for run in experiment["runs"] if run["failure"]]
+def lists(experiment: Node) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is to be told of single runs, with these runs and their reasons."""
+    runs = experiment["runs"]
+    failed = [f"{run['folder']}: {run['failure']}" for run in runs if run["failure"]]
+    if failed:
+        yield "Runs without a result", failed
+    slow = [f"{run['folder']}: {', '.join(run['slow'])}" for run in runs if run["slow"]]
+    if slow:
+        yield "Counted, though the machine did not keep up", slow
 
 
 def states(experiment: Node) -> str:

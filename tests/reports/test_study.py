@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,14 @@ def test_nothing_is_dropped_in_silence() -> None:
     assert "1 run has no such number: no handover." in told
     assert "- one/3-2000/run-1: the guest did not start" in told
     assert "4 of 5 runs; varied: RTO 1000, 2000 ms, PMR 2, 3." in told
+
+
+def test_runs_of_a_machine_that_did_not_keep_up_are_told() -> None:
+    found = made([*RUNS[:1], replace(RUNS[1], slow=("packets fell from a tap",))])
+    assert shown(found)["ours"][0]["n"] == 2
+    told = "Counted, though the machine did not keep up"
+    assert f"{told}:\n\n- one/2-1000/run-2: packets fell from a tap" in text(found)
+    assert f"{told}:</p>" in page(found)
 
 
 def test_a_line_is_fitted_to_runs_not_to_means() -> None:
