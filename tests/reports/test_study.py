@@ -144,6 +144,17 @@ def test_the_published_stands_beside_ours() -> None:
     assert rows[4] == "| 3 | 8 | 0 | - | - | - | 8.500 |"
 
 
+def test_a_published_point_of_no_series_stands_beside_all_of_them() -> None:
+    runs = [*RUNS, run(5, 500, 1, Measure.observed(3.25))]
+    rows = text(made(runs, {"points": [{"x": 3, "y": 3.5}, {"x": 9, "y": 9.5}]})).splitlines()
+    assert [row for row in rows if row.startswith("|")][2:] == [
+        "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 |",
+        "| 3 | 4 | 1 | 4.000 | - | - | - |",
+        "| 5 | 3 | 1 | 3.250 | - | - | 3.500 |",
+        "| - | 9 | 0 | - | - | - | 9.500 |",
+    ]
+
+
 def test_text_of_a_study_is_no_markup() -> None:
     found = made(RUNS)
     assert "Published: It \\| rises." in text(found)
