@@ -6,8 +6,10 @@ import doctest
 import json
 import math
 import re
+import statistics
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from pathscope.reports.study.document import document
 from pathscope.reports.study.figures import figure
 from pathscope.reports.study.markdown import text
 from pathscope.reports.study.page import page
+
+SWEEP = Path(__file__).with_name("bokor-recovery.json")
 
 RECOVERY = "link_failure_recovery_s"
 
@@ -126,6 +130,29 @@ def test_a_line_is_fitted_to_runs_not_to_means() -> None:
     assert fit["slope"]["value"] == pytest.approx(1.25)
     assert fit["intercept"]["value"] == pytest.approx(0.5)
     assert "slope 1.250 (95 %: 1.250 to 1.250)" in text(made(runs))
+
+
+def test_recovery_is_linear_in_the_time_outs() -> None:
+    """The committed sweep: RTO 500 to 4000 ms, PMR 2 to 5, as tests/golden shows it."""
+    stored = json.loads(SWEEP.read_text())["experiments"][0]
+    points = [
+        (
+            (run["settings"]["PMR"] + 1) * run["settings"]["RTO"] / 1000,
+            run["values"]["client"][RECOVERY]["value"],
+        )
+        for run in stored["runs"]
+    ]
+    assert len(points) == 16
+    slope, intercept = statistics.linear_regression(*zip(*points, strict=True))
+    fit = {figure["name"]: figure for figure in stored["figures"]}["linear"]["fit"]
+    assert (fit["slope"]["value"], fit["intercept"]["value"]) == (
+        pytest.approx(slope),
+        pytest.approx(intercept),
+    )
+    # The guest rounds timers of 0.64 s and more up, by 80 ms at most: 4 % of 2 s (docs/studies.md).
+    assert 1 < fit["slope"]["low"] < fit["slope"]["high"] < 1.04
+    assert fit["intercept"]["low"] < 0 < fit["intercept"]["high"]
+    assert fit["r2"] > 0.999
 
 
 def test_axes_that_a_figure_does_not_show_are_pooled() -> None:
