@@ -40,6 +40,8 @@ class Run:
         Why there is nothing to measure; None for a run that was made and analyzed.
     values
         What was measured, by whose capture and quantity.
+    slow
+        In what the machine did not keep up, where the run says so.
     """
 
     place: str
@@ -48,6 +50,7 @@ class Run:
     repetition: int
     failure: str | None
     values: dict[tuple[str, str], Measure]
+    slow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

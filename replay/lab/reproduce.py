@@ -139,6 +139,7 @@ def measure(
         repetition=one.cell.repetition,
         failure=failure,
         values=values,
+        slow=() if failure else _slow(place),
     )
 
 
@@ -152,6 +153,11 @@ def _failure(one: Planned, place: Path) -> str | None:
     if Scenario.of_run(place).settings != one.cell.scenario.settings:
         return "a run with other settings is there"
     return None
+
+
+def _slow(place: Path) -> tuple[str, ...]:
+    """Return in what the machine did not keep up with a run, where somebody watched that."""
+    return tuple(folder.facts(place).get("pace", {}).get("too_slow", ()))
 
 
 def machines(planned: Plan, out: Path) -> str:

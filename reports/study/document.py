@@ -99,6 +99,7 @@ def _run(run: Run) -> Node:
         "numbers": run.numbers,
         "repetition": run.repetition,
         "failure": run.failure,
+        "slow": list(run.slow),
         "values": values,
     }
 

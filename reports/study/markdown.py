@@ -27,10 +27,8 @@ def _lines(document: Node) -> Iterator[str]:
             yield from ("", _plain(experiment["note"]))
         for figure in experiment["figures"]:
             yield from _figure(figure, document)
-        failures = tables.failed(experiment)
-        if failures:
-            yield from ("", "Runs without a result:", "")
-            yield from (f"- {_plain(line)}" for line in failures)
+        for what, runs in tables.lists(experiment):
+            yield from ("", f"{what}:", "", *(f"- {_plain(run)}" for run in runs))
 
 
 def _figure(figure: Node, document: Node) -> Iterator[str]:

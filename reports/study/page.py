@@ -46,10 +46,9 @@ def _lines(document: Node) -> Iterator[str]:
             yield f"<p>{escape(experiment['note'])}</p>"
         for figure in experiment["figures"]:
             yield from _figure(figure, document, f"{experiment['name']}-{figure['name']}")
-        failures = tables.failed(experiment)
-        if failures:
-            items = "".join(f"<li>{escape(line)}</li>" for line in failures)
-            yield f'<p class="failed">Runs without a result:</p><ul class="failed">{items}</ul>'
+        for what, runs in tables.lists(experiment):
+            items = "".join(f"<li>{escape(run)}</li>" for run in runs)
+            yield f'<p class="failed">{what}:</p><ul class="failed">{items}</ul>'
     yield "</body>\n</html>"
 
 

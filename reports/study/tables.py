@@ -33,7 +33,10 @@ def rows(figure: Node) -> Iterator[list[str]]:
     published = {
         (point.get("series"), point["x"]): point for point in figure["published"]["points"]
     }
-    for key in dict.fromkeys([*ours, *published]):
+    # What was published of no series stands beside every one of ours.
+    measured = {x for _, x in ours}
+    alone = [key for key in published if key[0] is not None or key[1] not in measured]
+    for key in dict.fromkeys([*ours, *alone]):
         cells = [plain(key[0]) if key[0] is not None else "-"] if figure["series"] else []
         cells.append(plain(key[1]))
         point = ours.get(key, {"n": 0, "mean": None, "sd": None, "low": None, "high": None})
@@ -43,7 +46,7 @@ def rows(figure: Node) -> Iterator[list[str]]:
         )
         cells += [str(point["n"]), number(mean), number(sd, 3), interval(low, high)]
         if published:
-            cells.append(_published(published.get(key), scale))
+            cells.append(_published(published.get(key, published.get((None, key[1]))), scale))
         yield cells
 
 
@@ -99,9 +102,15 @@ def _percent(confidence: float) -> str:
     return f"{100 * confidence:g} %"
 
 
-def failed(experiment: Node) -> list[str]:
-    """Return what became of the runs of which there is nothing to measure."""
-    return [f"{run['folder']}: {run['failure']}" for run in experiment["runs"] if run["failure"]]
+def lists(experiment: Node) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is to be told of single runs, with these runs and their reasons."""
+    runs = experiment["runs"]
+    failed = [f"{run['folder']}: {run['failure']}" for run in runs if run["failure"]]
+    if failed:
+        yield "Runs without a result", failed
+    slow = [f"{run['folder']}: {', '.join(run['slow'])}" for run in runs if run["slow"]]
+    if slow:
+        yield "Counted, though the machine did not keep up", slow
 
 
 def states(experiment: Node) -> str:

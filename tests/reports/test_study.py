@@ -6,7 +6,10 @@ import doctest
 import json
 import math
 import re
+import statistics
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +20,8 @@ from pathscope.reports.study.document import document
 from pathscope.reports.study.figures import figure
 from pathscope.reports.study.markdown import text
 from pathscope.reports.study.page import page
+
+SWEEP = Path(__file__).with_name("bokor-recovery.json")
 
 RECOVERY = "link_failure_recovery_s"
 
@@ -110,6 +115,14 @@ def test_nothing_is_dropped_in_silence() -> None:
     assert "4 of 5 runs; varied: RTO 1000, 2000 ms, PMR 2, 3." in told
 
 
+def test_runs_of_a_machine_that_did_not_keep_up_are_told() -> None:
+    found = made([*RUNS[:1], replace(RUNS[1], slow=("packets fell from a tap",))])
+    assert shown(found)["ours"][0]["n"] == 2
+    told = "Counted, though the machine did not keep up"
+    assert f"{told}:\n\n- one/2-1000/run-2: packets fell from a tap" in text(found)
+    assert f"{told}:</p>" in page(found)
+
+
 def test_a_line_is_fitted_to_runs_not_to_means() -> None:
     runs = [run(2, ms, n, line(3 * ms / 1000)) for ms in (500, 1000, 2000) for n in (1, 2)]
     fit = shown(made(runs))["fit"]
@@ -117,6 +130,29 @@ def test_a_line_is_fitted_to_runs_not_to_means() -> None:
     assert fit["slope"]["value"] == pytest.approx(1.25)
     assert fit["intercept"]["value"] == pytest.approx(0.5)
     assert "slope 1.250 (95 %: 1.250 to 1.250)" in text(made(runs))
+
+
+def test_recovery_is_linear_in_the_time_outs() -> None:
+    """The committed sweep: RTO 500 to 4000 ms, PMR 2 to 5, as tests/golden shows it."""
+    stored = json.loads(SWEEP.read_text())["experiments"][0]
+    points = [
+        (
+            (run["settings"]["PMR"] + 1) * run["settings"]["RTO"] / 1000,
+            run["values"]["client"][RECOVERY]["value"],
+        )
+        for run in stored["runs"]
+    ]
+    assert len(points) == 16
+    slope, intercept = statistics.linear_regression(*zip(*points, strict=True))
+    fit = {figure["name"]: figure for figure in stored["figures"]}["linear"]["fit"]
+    assert (fit["slope"]["value"], fit["intercept"]["value"]) == (
+        pytest.approx(slope),
+        pytest.approx(intercept),
+    )
+    # The guest rounds timers of 0.64 s and more up, by 80 ms at most: 4 % of 2 s (docs/studies.md).
+    assert 1 < fit["slope"]["low"] < fit["slope"]["high"] < 1.04
+    assert fit["intercept"]["low"] < 0 < fit["intercept"]["high"]
+    assert fit["r2"] > 0.999
 
 
 def test_axes_that_a_figure_does_not_show_are_pooled() -> None:
@@ -133,6 +169,17 @@ def test_the_published_stands_beside_ours() -> None:
     assert rows[2] == "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 (sd 0.250) |"
     assert rows[3] == "| 3 | 4 | 1 | 4.000 | - | - | - |"
     assert rows[4] == "| 3 | 8 | 0 | - | - | - | 8.500 |"
+
+
+def test_a_published_point_of_no_series_stands_beside_all_of_them() -> None:
+    runs = [*RUNS, run(5, 500, 1, Measure.observed(3.25))]
+    rows = text(made(runs, {"points": [{"x": 3, "y": 3.5}, {"x": 9, "y": 9.5}]})).splitlines()
+    assert [row for row in rows if row.startswith("|")][2:] == [
+        "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 |",
+        "| 3 | 4 | 1 | 4.000 | - | - | - |",
+        "| 5 | 3 | 1 | 3.250 | - | - | 3.500 |",
+        "| - | 9 | 0 | - | - | - | 9.500 |",
+    ]
 
 
 def test_text_of_a_study_is_no_markup() -> None:
