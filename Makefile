@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance robustness fuzz docs wheel clean
+.PHONY: help build demo test lint types rust bench conformance robustness fuzz fixtures docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +49,11 @@ lint: build ## ruff: style and format of the Python code
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
+<<<<<<< HEAD
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed
+=======
+	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/regenerate.py
+>>>>>>> lab
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
@@ -77,6 +81,10 @@ robustness: build ## read every file in DIR=... within 5 s and 300 MB
 fuzz: ## try RUNS=... inputs on every fuzz target, or on TARGET=...
 	@.ci/system-packages "$(PYTHON)" fuzz
 	@.ci/fuzz "$(CARGO)" $(RUNS) $(TARGET)
+
+fixtures: build ## run the lab's scenarios anew and write fixtures/captures/lab-*; then make docs
+	@.ci/system-packages "$(PYTHON)" test
+	$(PY) fixtures/regenerate.py
 
 docs: build ## write the generated parts of docs/ and the golden output of the tests
 	$(PY) docs/generate.py

@@ -55,10 +55,10 @@ class Context:
         )
         return groups.get((sender, path), [])
 
-    def rtt_min_ns(self, sender: End, path: int) -> int | None:
-        """Least round-trip time seen for a sender on a path."""
-        found = [row["min_ns"] for row in self.sent(self.rtt, sender, path)]
-        return min(found) if found else None
+    def rtt_max_ns(self, sender: End, path: int) -> int | None:
+        """Longest round-trip time seen for a sender on a path."""
+        found = [row["max_ns"] for row in self.sent(self.rtt, sender, path)]
+        return max(found) if found else None
 
     def path_addresses(self, path: int) -> tuple[str, str]:
         """Addresses of a and b on a path."""

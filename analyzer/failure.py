@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from .moves import Move
 
 
+SACK_DELAY_NS = 500_000_000
+"""The longest that a receiver may put a SACK off; every second packet is answered at once (RFC 9260
+section 6.2)."""
+
+
 def link_failure(context: Context, sender: End, move: Move) -> Instant:
     """Return when the old path's link failed, for a move that time-outs led to.
 
-    Annotated: the last link-down of the path before the move. Otherwise between the last sign
-    of life (the last DATA that the path delivered; the last packet heard on it, less a
-    round trip, since that one may have been under way) and the first DATA after it that stayed
-    unanswered, plus the round trip in which it may still have been lost.
+    Annotated: the last link-down of the path before the move. Otherwise between the last DATA
+    that the path delivered and the time by which the first packet of DATA after it that stayed
+    unanswered must have been answered: a packet that is heard on the path does not show that DATA
+    still went out on it, and DATA without a SACK may have arrived, its SACK being put off until the
+    next packet of DATA or for `SACK_DELAY_NS`, and lost then.
     """
     before, after = move.before, move.after
     path = before["path"]
@@ -32,22 +38,23 @@ def link_failure(context: Context, sender: End, move: Move) -> Instant:
         return Instant.annotated(down[-1].ns)
     if not move.expiries:
         return Instant.absent("no failure: no T3-rtx expired before the move")
-    rtt_ns = context.rtt_min_ns(sender, path) or 0
-    heard_ns = after["previous_heard_ns"]
-    signs = [ns for ns in (before["last_ok_ns"], heard_ns and heard_ns - rtt_ns) if ns is not None]
-    if not signs:
+    low_ns = before["last_ok_ns"]
+    if low_ns is None:
         return Instant.absent("the old path is not seen alive in this capture")
-    low_ns = max(signs)
-    unanswered = [
+    unanswered = {
         row["previous_ns"]
         for row in context.sent(context.retransmissions, sender)
         if row["previous_path"] == path
         and row["previous_ns"] is not None
         and low_ns <= row["previous_ns"] <= after["first_ns"]
-    ]
+    }
     if not unanswered:
         return Instant.absent("no unanswered DATA bounds the failure")
-    return Instant.inferred(low_ns, min(unanswered) + rtt_ns)
+    first_ns, *later_ns = sorted(unanswered)
+    due_ns = min([first_ns + SACK_DELAY_NS, *later_ns[:1]]) + (
+        context.rtt_max_ns(sender, path) or 0
+    )
+    return Instant.inferred(low_ns, min(due_ns, after["first_ns"]))
 
 
 def link_return(context: Context, sender: End, path: int, until_ns: int) -> Instant:

@@ -140,15 +140,34 @@ def _calculated_rto_s(context: Context, sender: End) -> float | None:
 
 
 def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
-    counts = [len(chain) for chain in given_up_after]
+    seen = [len(chain) for chain in given_up_after]
+    counts = [len(chain) + _unseen(chain) for chain in given_up_after]
     frames = tuple(row["frame"] for chain in given_up_after for row in chain)
-    least, most = min(counts) - 1, max(counts) - 1
+    text = (
+        f"the path was given up at expiry {' and '.join(map(str, sorted(set(counts))))} in a row:"
+        " one more than Path.Max.Retrans (RFC 9260 section 8.2)"
+    )
+    if hidden := sum(counts) - sum(seen):
+        text += f"; {hidden} of them sent nothing that the capture has: a wait longer than one RTO"
     return Timer(
-        Measure(least, "inferred", least, most),
+        Measure(min(counts) - 1, "inferred", min(seen) - 1, max(counts) - 1),
         len(counts),
         frames,
-        f"the path was given up at expiry {' and '.join(map(str, sorted(set(counts))))} in a row:"
-        " one more than Path.Max.Retrans (RFC 9260 section 8.2)",
+        text,
+    )
+
+
+def _unseen(chain: list[Row]) -> int:
+    """Expiries in a row of which the capture has no retransmission.
+
+    The RTO does not fall from one to the next: a wait that is longer than the one after it was
+    several, and something kept their retransmissions from the wire.
+    """
+    waits = [row["elapsed_ns"] for row in chain]
+    return sum(
+        round(earlier / later) - 1
+        for earlier, later in pairwise(waits)
+        if earlier is not None and later is not None and earlier > DOUBLING * later
     )
 
 

@@ -58,13 +58,18 @@ def tables(schemas: dict[str, Any]) -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     """The help of every command, as the command prints it."""
-    yield from _help(command_line, "pathscope")
-    context = click.Context(command_line, info_name="pathscope")
-    for name in command_line.list_commands(context):
-        command = command_line.get_command(context, name)
-        if command is not None:
-            yield from _help(command, f"pathscope {name}")
+    yield from _helps(command_line, "pathscope")
     yield ""
+
+
+def _helps(command: click.Command, name: str) -> Iterator[str]:
+    yield from _help(command, name)
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=name)
+        for inner in command.list_commands(context):
+            known = command.get_command(context, inner)
+            if known is not None:
+                yield from _helps(known, f"{name} {inner}")
 
 
 def _help(command: click.Command, name: str) -> Iterator[str]:

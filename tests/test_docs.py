@@ -228,13 +228,15 @@ def test_demo_shows_the_handovers(place: Path) -> None:
     assert shown.count("Handover ") == 2
 
 
-def helps() -> dict[str, str]:
-    group: click.Group = cli.main
-    context = click.Context(group)
-    return {"pathscope": group.help or ""} | {
-        f"pathscope {name}": (group.get_command(context, name) or group).help or ""
-        for name in group.list_commands(context)
-    }
+def helps(command: click.Command = cli.main, name: str = "pathscope") -> dict[str, str]:
+    found = {name: command.help or ""}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for inner in command.list_commands(context):
+            known = command.get_command(context, inner)
+            assert known is not None
+            found |= helps(known, f"{name} {inner}")
+    return found
 
 
 @pytest.mark.parametrize("name", helps())

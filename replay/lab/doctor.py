@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes.util
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -29,13 +30,8 @@ class Check:
     cure: str | None = None
 
 
-KERNEL_CURES = {
-    "namespaces": "sudo sysctl kernel.unprivileged_userns_clone=1",
-    "links": "sudo modprobe --all veth bridge",
-    "netem": "sudo modprobe sch_netem",
-    "sctp": "sudo modprobe sctp",
-}
-"""Where a kernel has the module. Else the guest has all of it."""
+MODULES = {"links": ("veth", "bridge"), "netem": ("sch_netem",), "sctp": ("sctp",)}
+"""What a kernel may have beside it."""
 
 
 def checks() -> Iterator[Check]:
@@ -45,7 +41,7 @@ def checks() -> Iterator[Check]:
     for probe in host.PROBES:
         said = host.lacks(probe)
         serves = f"host runs: {probe} of the running kernel"
-        cure = None if said is None else KERNEL_CURES[probe]
+        cure = None if said is None else _kernel_cure(probe)
         yield Check(f"host {probe}", serves, said is None, said or "works", cure)
     lack = guest.missing()
     cure = None if lack is None else apt("user-mode-linux", "kmod")
@@ -74,6 +70,19 @@ def runner(found: list[Check]) -> str | None:
 def apt(*packages: str) -> str:
     """Return the command that installs Debian packages."""
     return f"sudo apt-get install {' '.join(packages)}"
+
+
+def _kernel_cure(probe: str) -> str:
+    modules = MODULES.get(probe)
+    if modules is None:
+        return "sudo sysctl kernel.unprivileged_userns_clone=1"
+    place = shutil.which("modprobe", path=guest.SEARCH)
+    if place is not None:
+        asked = [place, "--dry-run", "--all", *modules]
+        if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
+            return f"sudo modprobe --all {' '.join(modules)}"
+    # A kernel without the module has no cure, and the guest needs none.
+    return "pathscope lab run --kernel guest"
 
 
 def _program(name: str, serves: str, package: str) -> Check:

@@ -106,15 +106,15 @@ def claim(path: Path, *, force: bool) -> None:
         raise FolderError(f"{path}: expected no folder, an empty one or that of a run")
     if found == "complete" and not force:
         raise FolderError(f"{path}: a complete run is there; --force replaces it")
-    if found != "absent":
-        # The marker last: a removal that is interrupted leaves the folder of an interrupted run.
-        for entry in path.iterdir():
-            if entry.is_dir():
-                shutil.rmtree(entry)
-            elif entry.name != FACTS:
-                entry.unlink()
-        (path / FACTS).unlink()
-    (path / LOGS).mkdir(parents=True)
+    path.mkdir(parents=True, exist_ok=True)
+    # First of all: what is interrupted from here on is the folder of an interrupted run.
+    (path / FACTS).write_text(json.dumps({"schema": SCHEMA, "state": "running"}), encoding="utf-8")
+    for entry in path.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != FACTS:
+            entry.unlink()
+    (path / LOGS).mkdir()
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def run(folder: Path, limit_s: float) -> None:
 
 PROBES = {
     "namespaces": "true",
-    "links": "ip link add v0 type veth peer name v1 && ip link add b0x type bridge",
+    "links": "ip link add name v0 type veth peer name v1 && ip link add name b0 type bridge",
     "netem": "tc qdisc add dev lo root netem delay 1ms",
     "sctp": f"{sys.executable} -c 'import socket; socket.socket(2, 1, 132)'",
 }

@@ -140,17 +140,17 @@ def _link(made: Plan, number: int, name: str, path: dict[str, Any]) -> None:
     mtu = path["mtu_bytes"]
     bridge = f"bridge{number}"
     middle = [
-        f"link add {bridge} mtu {mtu} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+        f"link add name {bridge} mtu {mtu} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
     ]
     for host in ENDS:
         port = f"{host}{number}"
         middle.append(
-            f"link add {port} mtu {mtu} type veth peer name {name} mtu {mtu} netns {host}"
+            f"link add name {port} mtu {mtu} type veth peer name {name} mtu {mtu} netns {host}"
         )
-        middle.append(f"link set {port} master {bridge} up")
+        middle.append(f"link set dev {port} master {bridge} up")
         address = [address_line(name, path[host])] if at_start(path, host) else []
-        made.links.append((host, [f"link set {name} up", *address]))
-    middle.append(f"link set {bridge} up")
+        made.links.append((host, [f"link set dev {name} up", *address]))
+    middle.append(f"link set dev {bridge} up")
     # The middle's cables first: they bring the ends' interfaces.
     made.links.insert(number - 1, ("middle", middle))
     for direction, host in TOWARDS.items():

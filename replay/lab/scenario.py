@@ -39,6 +39,9 @@ NEEDS_PATH = frozenset(
 
 LINK_ACTIONS = frozenset(("link-down", "link-up", "impair"))
 
+RESERVED = frozenset(("all", "any", "default", "lo"))
+"""Names that an interface cannot have."""
+
 Key = tuple[str | int, ...]
 """Where in a document: names of tables and keys, and numbers of items."""
 
@@ -217,7 +220,10 @@ def _told(error: Any) -> tuple[Key, str]:
         known = [*error.schema.get("properties", {}), *error.schema.get("patternProperties", {})]
         unknown = next(name for name in error.instance if name not in known)
         if "patternProperties" in error.schema:
-            return (*key, unknown), "a name has up to 15 letters, digits, and . _ - after the first"
+            return (
+                *key,
+                unknown,
+            ), "a name is a letter and up to 14 letters, digits and . _ -"
         close = get_close_matches(unknown, known, 1)
         hint = f", did you mean {close[0]}?" if close else ""
         return (*key, unknown), f"there is no such key{hint}"
@@ -268,6 +274,8 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     paths = settings["paths"]
     taken: dict[str, Key] = {}
     for name, path in paths.items():
+        if name in RESERVED:
+            yield ("paths", name), "this name is the kernel's or tcpdump's own"
         families = set()
         for host in ENDS:
             key: Key = ("paths", name, host)

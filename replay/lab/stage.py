@@ -222,7 +222,10 @@ def main() -> None:
     folder = Path(sys.argv[1])
     kernel = os.uname()
     (folder / "logs" / "kernel").write_text(f"{kernel.sysname} {kernel.release} {kernel.version}\n")
-    Stage(Scenario.of_run(folder), folder).run()
+    try:
+        Stage(Scenario.of_run(folder), folder).run()
+    except (StageError, tc.TcError) as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -72,14 +72,11 @@ def test_counts_of_each_path_are_tsharks(capture: str) -> None:
 @pytest.mark.parametrize("capture", lab.CAPTURES)
 def test_bytes_and_goodput_are_the_applications(capture: str) -> None:
     """Every message is one chunk of a known size; all of them were acknowledged at the end."""
-    run = lab.run_of(capture)
-    application = lab.settings(run)["client"]
-    (closed,) = [event for event in lab.log(run) if event["event"] == "closed"]
+    (closed,) = [event for event in lab.log(lab.run_of(capture)) if event["event"] == "closed"]
+    sent_bytes = closed["sent"] * closed["size"]
     seen = lab.association(capture)
     totals = seen.totals["a"]
-    assert totals["new_bytes"].value == closed["sent"] * application["size"]
+    assert totals["new_bytes"].value == sent_bytes
     assert totals["acked_bytes"].value == totals["new_bytes"].value
     span_s = ((seen.end.ns or 0) - (seen.start.ns or 0)) / 1e9
-    assert totals["goodput_bps"].value == pytest.approx(
-        closed["sent"] * application["size"] * 8 / span_s
-    )
+    assert totals["goodput_bps"].value == pytest.approx(sent_bytes * 8 / span_s)

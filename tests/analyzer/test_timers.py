@@ -144,3 +144,14 @@ def test_a_missing_heartbeat_does_not_double_the_interval(play: Play) -> None:
 
 def test_no_time_out_no_timer(play: Play) -> None:
     assert play(BEFORE).timers == {"a": {}, "b": {}}
+
+
+def test_expiries_that_sent_nothing_are_counted(play: Play) -> None:
+    """The RTO does not fall in a row: a wait of twice the next one was two expiries."""
+    seen = play(BEFORE, failing(2.0, [1.02, 0.51], tsn=11))
+    timer = seen.timers["a"]["path_max_retrans"]
+    assert (timer.measure.value, timer.measure.low, timer.measure.high) == (2, 1, 2)
+    assert "1 of them sent nothing" in timer.text
+    plain = play(BEFORE, failing(2.0, [0.5, 0.51], tsn=11)).timers["a"]["path_max_retrans"]
+    assert (plain.measure.value, plain.measure.high) == (1, 1)
+    assert "sent nothing" not in plain.text

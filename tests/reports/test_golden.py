@@ -52,6 +52,10 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "info-asconf-handover-v4": ("info", ASCONF),
     "info-lossy-v4": ("info", LOSSY),
     "tables-runs": ("tables", "--table", "runs"),
+    "lab-list": ("lab", "list"),
+    "lab-describe-asconf": ("lab", "describe", "asconf"),
+    "analyze-lab-three-paths": ("analyze", RUNS / "lab-three-paths" / "client.pcapng"),
+    "analyze-lab-restart": ("analyze", RUNS / "lab-restart" / "client.pcapng"),
     "dissect-failover-v6-runs": ("dissect", FAILOVER, "--table", "runs"),
     "dissect-failover-v6-retransmissions": ("dissect", FAILOVER, "--table", "retransmissions"),
     "dissect-asconf-handover-v4-asconf": (

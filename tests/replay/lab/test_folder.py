@@ -1,0 +1,82 @@
+"""The folder of a run: its states, who may write into it, what analyze finds in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pathscope.replay.lab import folder
+from running import FAILOVER, inside
+
+
+def complete(place: Path) -> Path:
+    folder.claim(place, force=False)
+    with folder.running(place, {"scenario": "x", "captures": {"client": "client.pcapng"}}):
+        (place / "client.pcapng").write_bytes(FAILOVER.read_bytes())
+        (place / folder.EVENTS).write_text("")
+    return place
+
+
+def test_states(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    assert folder.state(place) == "absent"
+    folder.claim(place, force=False)
+    with folder.running(place, {}):
+        assert folder.state(place) == "running"
+        with pytest.raises(folder.FolderError, match="a run is being made there"):
+            folder.claim(place, force=True)
+    assert folder.state(place) == "complete"
+
+
+def test_a_run_that_fails_says_so(tmp_path: Path) -> None:
+    folder.claim(tmp_path, force=False)
+    with pytest.raises(OSError, match="no room"), folder.running(tmp_path, {}):
+        raise OSError("no room")
+    assert folder.state(tmp_path) == "failed"
+    folder.claim(tmp_path, force=False)
+    assert folder.state(tmp_path) == "interrupted"  # until the next run begins
+
+
+def test_an_interrupted_run_is_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / folder.FACTS).write_text(json.dumps({"schema": folder.SCHEMA, "state": "running"}))
+    (tmp_path / "client-wlan.pcap").write_text("half")
+    assert folder.state(tmp_path) == "interrupted"
+    with pytest.raises(folder.FolderError, match="interrupted, not complete"):
+        folder.capture(tmp_path, "client")
+    folder.claim(tmp_path, force=False)
+    assert {entry.name for entry in tmp_path.iterdir()} == {folder.LOGS, folder.FACTS}
+
+
+def test_a_complete_run_is_replaced_by_force_alone(tmp_path: Path) -> None:
+    complete(tmp_path / "run")
+    with pytest.raises(folder.FolderError, match="--force replaces it"):
+        folder.claim(tmp_path / "run", force=False)
+    folder.claim(tmp_path / "run", force=True)
+
+
+def test_another_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for force in (False, True):
+        with pytest.raises(folder.FolderError, match="expected no folder, an empty one"):
+            folder.claim(tmp_path, force=force)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_analyze_takes_a_run(tmp_path: Path) -> None:
+    place = complete(tmp_path / "run")
+    found = inside("analyze", place)
+    assert found.exit_code == 0
+    assert found.stdout.startswith(f"{place / 'client.pcapng'}\n")
+    assert found.stderr == f"{place}: a run; its events, and what its client saw\n"
+    refused = inside("analyze", place, "--end", "server")
+    assert refused.exit_code == 2
+    assert "no capture of server in this run, only of client" in refused.stderr
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    refused = inside("analyze", tmp_path)
+    assert refused.exit_code == 2
+    assert f"{tmp_path}: expected the folder of a run with run.json" in refused.stderr
+    (tmp_path / folder.FACTS).write_text("[]")
+    assert "expected a document of pathscope.run/1" in inside("analyze", tmp_path).stderr
