@@ -49,11 +49,7 @@ lint: build ## ruff: style and format of the Python code
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
-<<<<<<< HEAD
-	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed
-=======
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/regenerate.py
->>>>>>> lab
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
