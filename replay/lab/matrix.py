@@ -96,9 +96,9 @@ def cells(
         name = ",".join(f"{key}={value}" for key, value in settings.items())
         count = base["repetitions"] if repetitions is None else repetitions
         for number in range(1, count + 1):
-            scenario = Scenario(
-                base.name, base.settings | {"seed": base["seed"] + number - 1, "repetitions": 1}
-            )
+            # Read anew: what a walk stands for depends on the seed.
+            own = [f"seed={base['seed'] + number - 1}", "repetitions=1"]
+            scenario = load(path, [*changes, *more, *own])
             place = "/".join(filter(None, (UNFIT.sub("_", name), f"run-{number}")))
             found.append(Cell(settings, number, scenario, place))
     return found
