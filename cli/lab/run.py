@@ -34,6 +34,7 @@ def run_command(
       pathscope lab run failover --out failover-1
     """
     from ...replay.lab import catalog
+    from ...replay.lab.folder import too_slow
     from ...replay.lab.run import choose, run
     from ...replay.lab.scenario import load
 
@@ -45,4 +46,6 @@ def run_command(
             f"{loaded.name}: {loaded['duration_s']:g} s, and some more, in the {chosen}", err=True
         )
         run(loaded, place, chosen, force=force)
+    for reason in too_slow(place):
+        click.echo(f"warning: the machine did not keep up: {reason}", err=True)
     click.echo(place)

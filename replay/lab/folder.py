@@ -91,6 +91,17 @@ def capture(path: Path, end: str) -> Path:
     return path / str(found["captures"][end])
 
 
+def too_slow(path: Path) -> list[str]:
+    """Return why the machine did not keep up with a run; nothing where it did, or nobody watched.
+
+    Raises
+    ------
+    FolderError
+        When the folder is not that of a run.
+    """
+    return list(facts(path).get("pace", {}).get("too_slow", []))
+
+
 def claim(path: Path, *, force: bool) -> None:
     """Make the folder, empty; what an interrupted or failed run left is removed.
 

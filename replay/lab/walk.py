@@ -7,10 +7,12 @@ first one on. It hears a router by its beacons, as far as `range_m`. From one ro
     heard      first beacon of the next router in its range; acquiring an address begins
     added      address acquired: ASCONF Add IP Address
     stronger   first beacon of the next router beyond half the way, or `added` if that is later:
-               ASCONF Set Primary Address, the client's own primary path, and a HEARTBEAT there:
-               not before it is answered does a sender use a path (RFC 9260 section 5.4)
+               ASCONF Set Primary Address, and the client's own primary path
     gone       out of the range of the old router, whose link is down from then on
     lost       `lost_after_s` after the last beacon of the old router: ASCONF Delete IP Address
+
+A sender uses a path when a HEARTBEAT on it was answered, not before (RFC 9260 section 5.4); the client
+sends one as soon as the address can be used.
 
 Pure: the same settings and seed give the same walk. The seed sets when each router sends beacons.
 """
@@ -139,7 +141,7 @@ def expanded(walk: Mapping[str, Any], seed: int) -> dict[str, Any]:
             (0, "link-down", new),
             (handoff.in_range_s, "link-up", new),
             (handoff.added_s, "address-add", new),
-            (handoff.stronger_s, "heartbeat", new),
+            (_probed_s(handoff, walk["time_scale"]), "heartbeat", new),
             (handoff.stronger_s, "set-peer-primary", new),
             (handoff.stronger_s, "set-primary", new),
             (handoff.gone_s, "link-down", old),
@@ -154,6 +156,10 @@ def expanded(walk: Mapping[str, Any], seed: int) -> dict[str, Any]:
         "paths": {_name(n): _path(walk, n) for n in range(1, len(taken) + 2)},
         "actions": [one for one in sorted(actions, key=_time) if one["at_s"] < duration_s],
     }
+
+
+def _probed_s(handoff: Handoff, time_scale: float) -> float:
+    return min(handoff.stronger_s, handoff.added_s + ANSWER_S * time_scale)
 
 
 def _time(action: Mapping[str, Any]) -> float:
