@@ -6,7 +6,7 @@ import click
 
 from ..faults import Commands
 
-COMMANDS = ("describe", "list", "matrix", "run")
+COMMANDS = ("describe", "list", "matrix", "reproduce", "run", "studies")
 
 
 @click.group("lab", cls=Commands, lazy={name: f"{__name__}.{name}" for name in COMMANDS})

@@ -138,7 +138,7 @@ def load(path: Path, changes: Sequence[str] = ()) -> Scenario:
 
     def refuse(key: Key, what: str) -> ScenarioError:
         line = line_of(text, key)
-        return ScenarioError(f"{path}:{line}: {_shown(key)}: {what}")
+        return ScenarioError(f"{path}:{line}: {shown(key)}: {what}")
 
     return Scenario(path.stem, _checked(document, refuse))
 
@@ -152,11 +152,12 @@ def parse(document: Mapping[str, Any], name: str = "scenario") -> Scenario:
         When it is none.
     """
     return Scenario(
-        name, _checked(document, lambda key, what: ScenarioError(f"{_shown(key)}: {what}"))
+        name, _checked(document, lambda key, what: ScenarioError(f"{shown(key)}: {what}"))
     )
 
 
-def _shown(key: Key) -> str:
+def shown(key: Key) -> str:
+    """Return a key as people write it: dots between names, numbers of items from 1."""
     text = ""
     for part in key:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
@@ -198,7 +199,7 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
     validator = jsonschema.Draft202012Validator(schema())
     errors = sorted(validator.iter_errors(document), key=lambda error: list(map(str, error.path)))
     for error in errors:
-        raise refuse(*_told(error))
+        raise refuse(*told(error))
     settings: dict[str, Any] = deepcopy(dict(document))
     both_ends = settings.pop("sctp", {})
     for host in ENDS:
@@ -219,7 +220,7 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
     return settings
 
 
-def _told(error: Any) -> tuple[Key, str]:
+def told(error: Any) -> tuple[Key, str]:
     """Return where a document breaks the schema, and how, in the words of a reader of TOML."""
     key = tuple(error.absolute_path)
     if error.validator == "additionalProperties":
@@ -293,7 +294,7 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
                 yield key, f"expected an IPv4 or IPv6 address, found {path[host]!r}"
                 continue
             if str(address) in taken:
-                yield key, f"{address} is taken by {_shown(taken[str(address)])}"
+                yield key, f"{address} is taken by {shown(taken[str(address)])}"
             taken[str(address)] = key
             families.add(address.version)
         if len(families) == 2:
