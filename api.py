@@ -208,11 +208,13 @@ def analyze(
     OSError
         When the events file cannot be read.
     """
-    rules = _rules(labels)
-    if isinstance(source, str | PathLike) and Path(source).is_dir():
+    if isinstance(source, str | PathLike) and (place := Path(source)).is_dir():
         from .replay.lab import folder
 
-        source, events = folder.capture(Path(source), end), events or Path(source) / folder.EVENTS
+        if folder.is_run(place):
+            source, events = folder.capture(place, end), events or place / folder.EVENTS
+            labels = (*labels, *folder.labels(place))  # the first rule that fits counts
+    rules = _rules(labels)
     link_events = [] if events is None else _events(Path(events))
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.

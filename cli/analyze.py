@@ -111,7 +111,7 @@ def analyze_command(
     done: list[Analysis] = []
     failures: list[str] = []
     for capture in [captures] if merge else [(capture,) for capture in captures]:
-        if len(capture) == 1 and capture[0].is_dir():
+        if len(capture) == 1 and (capture[0] / "run.json").is_file():
             click.echo(f"{capture[0]}: a run; its events, and what its {end} saw", err=True)
         try:
             if len(capture) == 1 and capture[0].is_dir():

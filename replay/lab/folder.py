@@ -91,15 +91,26 @@ def capture(path: Path, end: str) -> Path:
     return path / str(found["captures"][end])
 
 
+def labels(path: Path) -> list[str]:
+    """Return a rule for the name of each of the run's paths, as `10.0.1.1=wlan`, for both ends."""
+    scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
+    return [
+        f"{known[end]}={name}"
+        for name, known in scenario.get("paths", {}).items()
+        for end in CAPTURES
+        if end in known
+    ]
+
+
 def too_slow(path: Path) -> list[str]:
     """Return why the machine did not keep up with a run; nothing where it did, or nobody watched.
 
     Raises
     ------
     FolderError
-        When the folder is not that of a run.
+        When what the folder says of its run cannot be read.
     """
-    return list(facts(path).get("pace", {}).get("too_slow", []))
+    return list(facts(path).get("pace", {}).get("too_slow", [])) if is_run(path) else []
 
 
 def claim(path: Path, *, force: bool) -> None:

@@ -126,10 +126,12 @@ class Stage:
         # Immediate: else it would leave at the end what the kernel has not handed over yet.
         command += ["--immediate-mode", "--packet-buffered", "--buffer-size", str(buffer_kib)]
         command += ["--no-promiscuous-mode", "-Z", "root", "-n"]
-        command += ["-w", str(self.folder / f"{point}-{name}.pcap")]
-        return subprocess.Popen(
-            command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
-        )
+        # To an open file: tcpdump would give one of its own to root, which only root may.
+        command += ["-w", "-"]
+        with (self.folder / f"{point}-{name}.pcap").open("wb") as file:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, text=True
+            )
 
     def check(self, said: dict[str, str]) -> None:
         """Keep tcpdump's counts, and refuse recordings that lack what the kernel has seen."""
@@ -174,6 +176,17 @@ class Stage:
                 # The rest is delivered and the association shut down before anything is stopped.
                 receiver.ends_within(CLOSE_S)
             (self.logs / "pace.json").write_text(json.dumps(watch.end()) + "\n")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until no association is left: of a SHUTDOWN a packet may have been lost."""
+        wait = "while [ $(wc -l </proc/net/sctp/assocs) -gt 1 ]; do sleep 0.1; done"
+        try:
+            for host in ENDS:
+                command = ["ip", "netns", "exec", host, "sh", "-c", wait]
+                subprocess.run(command, timeout=CLOSE_S, capture_output=True, check=False)
+        except subprocess.TimeoutExpired:
+            self.events.write({"event": "unsettled", "host": host})
 
     def start(self, stack: ExitStack, host: str, module: str) -> End:
         """Start an application or the background traffic of a host; the stack ends it."""
@@ -217,10 +230,12 @@ def _run(*command: str, given: str | None = None) -> None:
 
 
 def _wait_for_words(process: subprocess.Popen[str], words: str) -> None:
+    said = []
     for line in process.stderr or ():
         if words in line:
             return
-    raise StageError(f"{process.args!r}: ended with {process.wait()}")
+        said.append(line)
+    raise StageError(f"{process.args!r}: ended with {process.wait()}: {''.join(said)}")
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ from scapy.layers.inet import IP
 
 OPTIONS = ReadOptions()
 SMALL_BLOCKS = 20_000
-FIXTURES = sorted(CAPTURES.glob("*/*.pcapng"))
+FIXTURES = sorted(path for run in RUNS for path in (CAPTURES / run).glob("*.pcapng"))
 
 
 @pytest.fixture(scope="module", autouse=True)

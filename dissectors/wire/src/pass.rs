@@ -81,6 +81,8 @@ pub struct Pass {
     work: Work,
     with_flows: bool,
     of_several: bool,
+    /// What a thread has read and is being tracked.
+    delivery: Option<Delivery>,
     damage: Vec<Error>,
     done: bool,
     progress: Progress,
@@ -162,6 +164,7 @@ impl Pass {
             work: Work::new(options),
             with_flows,
             of_several,
+            delivery: None,
             damage: Vec::new(),
             done: false,
             progress: Progress { file_length, ..Progress::default() },
@@ -179,8 +182,8 @@ impl Pass {
         }
     }
 
-    /// Reads `records` records, or somewhat more where another thread brings them; false when the
-    /// capture is at its end. Damage in a file ends its records, but not what was read before them.
+    /// Reads up to `records` records; false when the capture is at its end.
+    /// Damage in a file ends its records, but not what was read before them.
     pub fn step(&mut self, records: usize) -> Result<bool> {
         self.set_out();
         let mut left = records;
@@ -190,16 +193,17 @@ impl Pass {
                     left -= 1;
                     Some(front.next(&mut self.work))
                 }
-                Reading::Elsewhere(relay) => match relay.next() {
-                    Some(delivery) => {
-                        left = left.saturating_sub(delivery.batch.len().max(1));
-                        self.take(delivery)
+                Reading::Elsewhere(relay) => {
+                    if self.delivery.is_none() {
+                        self.delivery = relay.next();
                     }
-                    None => {
+                    if self.delivery.is_none() {
                         self.come_back();
-                        None
                     }
-                },
+                    let (told, turn) = self.replay(left);
+                    left -= told;
+                    turn
+                }
                 Reading::Ahead(_) | Reading::Nowhere => return Ok(false),
             };
             match turn.transpose()? {
@@ -224,26 +228,32 @@ impl Pass {
         };
     }
 
-    /// Tracks what a thread has read.
-    fn take(&mut self, delivery: Delivery) -> Option<Result<Turn>> {
-        let Delivery { mut batch, then, bytes_read, first_ns } = delivery;
+    /// Tracks up to `most` frames that a thread has read: how many, and what came after the batch.
+    fn replay(&mut self, most: usize) -> (usize, Option<Result<Turn>>) {
+        let Some(delivery) = &mut self.delivery else { return (0, None) };
+        let told = delivery.batch.replay(most, &mut self.work);
+        let Delivery { bytes_read, first_ns, .. } = *delivery;
         self.progress = Progress { bytes_read, first_ns, ..self.progress };
-        batch.replay(&mut self.work);
+        let Some(delivery) = self.delivery.take_if(|delivery| delivery.batch.is_told()) else {
+            return (told, None);
+        };
         if let Reading::Elsewhere(relay) = &self.reading {
-            relay.give_back(batch);
+            relay.give_back(delivery.batch);
         }
-        then
+        (told, delivery.then)
     }
 
     /// Ends the thread, if there is one, and tracks all that it has read: the capture counts that.
     fn come_back(&mut self) {
-        if let Reading::Elsewhere(relay) = &mut self.reading {
+        while let Reading::Elsewhere(relay) = &mut self.reading {
             relay.stop();
-        }
-        while let Reading::Elsewhere(relay) = &mut self.reading
-            && let Some(delivery) = relay.next()
-        {
-            if let Some(Ok(Turn::Damage(damage)) | Err(damage)) = self.take(delivery) {
+            if self.delivery.is_none() {
+                self.delivery = relay.next();
+            }
+            if self.delivery.is_none() {
+                break;
+            }
+            if let (_, Some(Ok(Turn::Damage(damage)) | Err(damage))) = self.replay(usize::MAX) {
                 self.damaged(damage);
             }
         }

@@ -15,6 +15,8 @@ def complete(place: Path) -> Path:
     with folder.running(place, {"scenario": "x", "captures": {"client": "client.pcapng"}}):
         (place / "client.pcapng").write_bytes(FAILOVER.read_bytes())
         (place / folder.EVENTS).write_text("")
+        paths = {"near": {"client": "2001:db8:1::1", "server": "2001:db8:1::2"}}
+        (place / folder.SCENARIO).write_text(json.dumps({"paths": paths}))
     return place
 
 
@@ -68,6 +70,9 @@ def test_analyze_takes_a_run(tmp_path: Path) -> None:
     found = inside("analyze", place)
     assert found.exit_code == 0
     assert found.stdout.startswith(f"{place / 'client.pcapng'}\n")
+    assert "a: near -> v2 at" in found.stdout
+    named = inside("analyze", place, "--label", "2001:db8:1::/64=mine")
+    assert "a: mine -> v2 at" in named.stdout
     assert found.stderr == f"{place}: a run; its events, and what its client saw\n"
     refused = inside("analyze", place, "--end", "server")
     assert refused.exit_code == 2
@@ -77,6 +82,6 @@ def test_analyze_takes_a_run(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
     refused = inside("analyze", tmp_path)
     assert refused.exit_code == 2
-    assert f"{tmp_path}: expected the folder of a run with run.json" in refused.stderr
+    assert refused.stderr == f"Error: {tmp_path}: Is a directory (os error 21)\n"
     (tmp_path / folder.FACTS).write_text("[]")
     assert "expected a document of pathscope.run/1" in inside("analyze", tmp_path).stderr

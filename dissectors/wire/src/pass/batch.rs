@@ -32,6 +32,19 @@ pub struct Batch {
     comments: Vec<String>,
     names: Vec<String>,
     bytes: Vec<u8>,
+    told: Told,
+}
+
+/// How many of each have been told again.
+#[derive(Default)]
+struct Told {
+    frames: usize,
+    packets: usize,
+    chunks: usize,
+    datagrams: usize,
+    nothings: usize,
+    problems: usize,
+    comments: usize,
 }
 
 struct KeptFrame {
@@ -100,8 +113,9 @@ impl Batch {
         self.frames.len() >= FRAMES || lists >= BYTES
     }
 
-    pub fn len(&self) -> usize {
-        self.frames.len()
+    /// Whether every frame has been told again.
+    pub fn is_told(&self) -> bool {
+        self.told.frames == self.frames.len()
     }
 
     pub fn clear(&mut self) {
@@ -117,6 +131,7 @@ impl Batch {
         self.chunks.shrink_to(BYTES / size_of::<KeptChunk>());
         self.bytes.clear();
         self.bytes.shrink_to(2 * BYTES);
+        self.told = Told::default();
     }
 
     #[inline]
@@ -157,23 +172,14 @@ impl Batch {
         start
     }
 
-    /// Tells everything again.
-    pub fn replay(&mut self, to: &mut impl Listener) {
-        let Batch {
-            frames,
-            packets,
-            chunks,
-            datagrams,
-            nothings,
-            problems,
-            comments,
-            names,
-            bytes,
-        } = self;
-        let (mut packets, mut datagrams) = (packets.iter(), datagrams.iter());
-        let (mut nothings, mut problems) = (nothings.drain(..), problems.iter());
-        let (mut chunks, mut comments) = (chunks.as_slice(), comments.as_slice());
-        for kept in frames.iter() {
+    /// Tells of up to `most` frames that were not told before; returns of how many.
+    #[inline]
+    pub fn replay(&mut self, most: usize, to: &mut impl Listener) -> usize {
+        let Batch { frames, names, bytes, told, .. } = self;
+        let before = told.frames;
+        let frames = frames.iter().skip(before).take(most);
+        for kept in frames {
+            told.frames += 1;
             let name = usize::from(kept.name).checked_sub(1).and_then(|index| names.get(index));
             let frame = Frame {
                 number: kept.number,
@@ -183,35 +189,43 @@ impl Batch {
                 interface_name: name.map(String::as_str),
                 wire_length: kept.wire_length,
                 captured_length: kept.captured_length,
-                comments: split(&mut comments, kept.comments),
+                comments: next(&self.comments, &mut told.comments, kept.comments),
             };
             match kept.what {
                 What::Sctp => {
-                    let Some(packet) = packets.next() else { return };
-                    let problem = packet.has_problem.then(|| problems.next()).flatten();
-                    let chunks = split(&mut chunks, packet.chunks).iter();
-                    let chunks = KeptChunks { chunks, problem, bytes };
-                    to.sctp(&frame, &packet.seen(&frame), packet.offset, chunks);
+                    for packet in next(&self.packets, &mut told.packets, 1) {
+                        let problem = u32::from(packet.has_problem);
+                        let chunks = KeptChunks {
+                            chunks: next(&self.chunks, &mut told.chunks, packet.chunks).iter(),
+                            problem: next(&self.problems, &mut told.problems, problem).first(),
+                            bytes,
+                        };
+                        to.sctp(&frame, &packet.seen(&frame), packet.offset, chunks);
+                    }
                 }
                 What::Flow => {
-                    let Some(kept) = datagrams.next() else { return };
-                    let datagram = kept.datagram(bytes);
-                    to.flow(&frame, kept.transport, &kept.sight(&frame, &datagram));
+                    for kept in next(&self.datagrams, &mut told.datagrams, 1) {
+                        let datagram = kept.datagram(bytes);
+                        to.flow(&frame, kept.transport, &kept.sight(&frame, &datagram));
+                    }
                 }
                 What::Nothing => {
-                    let Some(nothing) = nothings.next() else { return };
-                    to.nothing(&frame, nothing);
+                    for nothing in next(&self.nothings, &mut told.nothings, 1) {
+                        to.nothing(&frame, nothing.clone());
+                    }
                 }
             }
         }
+        told.frames - before
     }
 }
 
-/// Takes the first `count` things off a list.
-fn split<'a, T>(list: &mut &'a [T], count: u32) -> &'a [T] {
-    let (first, rest) = list.split_at_checked(count as usize).unwrap_or((list, &[]));
-    *list = rest;
-    first
+/// The next `count` things of a list, of which `told` have been told.
+#[inline]
+fn next<'a, T>(list: &'a [T], told: &mut usize, count: u32) -> &'a [T] {
+    let start = *told;
+    *told = start.saturating_add(count as usize);
+    list.get(start..*told).unwrap_or_default()
 }
 
 impl KeptPacket {

@@ -13,6 +13,7 @@ use crate::track::flow::Sight;
 use crate::track::{Moment, Seen};
 
 /// Why a frame has no packet that is read.
+#[derive(Clone)]
 pub enum Nothing {
     /// By the filter.
     Excluded,
