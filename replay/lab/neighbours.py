@@ -1,7 +1,8 @@
 """Other hosts of the client's networks: one namespace that has an address on every path it is on.
 
-What they send goes through the same queue towards the server as what the client sends. Towards the
-client's network each has the path's delay and rate for itself. The client's captures know nothing of them.
+What they send goes through the same queue towards the server as what the client sends. Towards
+themselves they have the path's delay and rate apart from it. The client's captures know nothing of
+them.
 """
 
 from __future__ import annotations

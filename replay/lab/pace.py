@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +28,6 @@ STAT = Path("/proc/stat")
 
 IDLE = (3, 4)
 """Of the numbers of the line `cpu` of proc(5): idle, and waiting for I/O."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How a kernel fared: share of busy time (absent where it does not say), lateness of wakings."""
-
-    busy_ratio: float | None
-    late_p95_ms: float
-    late_max_ms: float
 
 
 def reasons(pace: Mapping[str, Any], dropped: Mapping[str, int]) -> list[str]:
@@ -89,16 +79,14 @@ class Watch:
             due = max(due, now) + STEP_S
 
     def end(self) -> dict[str, Any]:
-        """Return what was seen, as `Pace` has it."""
+        """Return `busy_ratio` (None: the kernel does not say), `late_p95_ms` and `late_max_ms`."""
         self._over.set()
         self._thread.join()
         late = sorted(self._late_s) or [0.0]
         p95 = late[min(len(late) - 1, int(0.95 * len(late)))]
         busy = busy_ratio(self._before, _ticks())
-        return asdict(
-            Pace(
-                None if busy is None else round(busy, 3),
-                round(p95 * 1000, 1),
-                round(late[-1] * 1000, 1),
-            )
-        )
+        return {
+            "busy_ratio": None if busy is None else round(busy, 3),
+            "late_p95_ms": round(p95 * 1000, 1),
+            "late_max_ms": round(late[-1] * 1000, 1),
+        }

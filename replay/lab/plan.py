@@ -242,7 +242,11 @@ def _traffic(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     port = PORT
     for flow in scenario["background"]:
         path = scenario.paths[flow["path"]]
-        near = (neighbours.HOST, neighbours.address(path)) if flow["neighbour"] else ("client", path["client"])
+        near = (
+            (neighbours.HOST, neighbours.address(path))
+            if flow["neighbour"]
+            else ("client", path["client"])
+        )
         hosts = {"client": near, "server": ("server", path["server"])}
         for _ in range(flow["flows"]):
             port += 1

@@ -64,7 +64,7 @@ def set_primary(sock: socket.socket, peer_address: str, port: int) -> None:
 def send_heartbeat(sock: socket.socket, peer_address: str, port: int) -> None:
     """Send a HEARTBEAT to an address of the peer at once, as SPP_HB_DEMAND asks."""
     head = struct.pack("=i", 0) + packed(peer_address, port).ljust(_STORAGE, b"\0")
-    # Interval, retransmissions, MTU and SACK delay 0: as they are. Flow label and DSCP have no flag.
+    # Interval, retransmissions, MTU, SACK delay: 0 leaves them. Flow label and DSCP have no flag.
     rest = struct.pack("=IHIIIIBx", 0, 0, 0, 0, HEARTBEAT_DEMAND, 0, 0)
     sock.setsockopt(SOL_SCTP, PEER_ADDR_PARAMS, head + rest)
 

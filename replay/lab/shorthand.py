@@ -28,7 +28,10 @@ def mistakes(settings: Mapping[str, Any]) -> Iterable[Mistake]:
     if "walk" not in settings:
         return
     if isinstance(crowd, dict) and settings["walk"]["out_of_range"] != "nothing":
-        yield ("walk", "out_of_range"), "expected nothing: the links are those of background.hosts, too"
+        yield (
+            ("walk", "out_of_range"),
+            "expected nothing: the links are those of background.hosts, too",
+        )
     for key in STANDS_FOR:
         if key in settings:
             yield (key,), f"walk gives {key}"
@@ -39,7 +42,7 @@ def mistakes(settings: Mapping[str, Any]) -> Iterable[Mistake]:
 
 
 def expand(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings without shorthand; their defaults, but those of paths and flows, are there."""
+    """Return settings without shorthand; what it stands for has no defaults yet."""
     if "walk" in settings:
         found = walk.expanded(settings["walk"], settings["seed"])
         # The scenario's own actions first: their numbers are those that its author knows.

@@ -1,6 +1,6 @@
 """A walk along access routers, as paths and timed actions: what a scenario's `[walk]` stands for.
 
-The client walks in a straight line past routers that stand `2 x range_m - overlap_m` apart, from the
+The client walks in a straight line past routers that are `2 x range_m - overlap_m` apart, from the
 first one on. It hears a router by its beacons, as far as `range_m`. From one router to the next
 (RFC 5061; the signalling of cSCTP):
 
@@ -11,8 +11,8 @@ first one on. It hears a router by its beacons, as far as `range_m`. From one ro
     gone       out of the range of the old router, whose link is down from then on
     lost       `lost_after_s` after the last beacon of the old router: ASCONF Delete IP Address
 
-A sender uses a path when a HEARTBEAT on it was answered, not before (RFC 9260 section 5.4); the client
-sends one as soon as the address can be used.
+A path is used once a HEARTBEAT on it was answered, not before (RFC 9260 section 5.4): the client
+sends one as soon as it may from its new address.
 
 Pure: the same settings and seed give the same walk. The seed sets when each router sends beacons.
 """
@@ -35,8 +35,8 @@ MOST_ROUTERS = 32
 
 
 ANSWER_S = 0.4
-"""What Add IP Address takes, with a full queue in front of its answer. By the old router: until it is
-answered, nothing may be sent from the new address (RFC 5061 section 5.3)."""
+"""What Add IP Address may take by the old router, with a full queue in front of its answer. Nothing
+is sent from the new address before that (RFC 5061 section 5.3)."""
 
 
 class WalkError(ValueError):
@@ -77,7 +77,7 @@ def handoffs(walk: Mapping[str, Any], seed: int) -> Iterator[Handoff]:
     """
     speed_m_s, range_m = walk["speed_kmh"] / 3.6, walk["range_m"]
     apart_m, beacon_s = 2 * range_m - walk["overlap_m"], walk["beacon_s"]
-    phases = Random(seed)
+    phases = Random(seed)  # noqa: S311 -- a walk that can be repeated, no secret
     old_phase_s = phases.uniform(0, beacon_s)
     for router in count(1):
         phase_s = phases.uniform(0, beacon_s)
@@ -149,8 +149,8 @@ def expanded(walk: Mapping[str, Any], seed: int) -> dict[str, Any]:
         ):
             if does in ("link-up", "link-down") and walk["out_of_range"] == "nothing":
                 continue
-            at_s = round(at_s / walk["time_scale"], 6)
-            actions.append({"at_s": at_s, "do": does, "path": path})
+            scaled_s = round(at_s / walk["time_scale"], 6)
+            actions.append({"at_s": scaled_s, "do": does, "path": path})
     return {
         "duration_s": duration_s,
         "paths": {_name(n): _path(walk, n) for n in range(1, len(taken) + 2)},
@@ -175,7 +175,9 @@ def _path(walk: Mapping[str, Any], router: int) -> dict[str, Any]:
     both = dict(walk.get("both", {}))
     if "wlan_mbit" in walk:
         both["rate_kbit"] = wlan.net_rate_kbit(walk["wlan_mbit"])
-    path: dict[str, Any] = {name: dict(walk[name]) for name in ("to_server", "to_client") if name in walk}
+    path: dict[str, Any] = {
+        name: dict(walk[name]) for name in ("to_server", "to_client") if name in walk
+    }
     return path | {
         "client": f"10.0.{router}.1",
         "server": f"10.0.{router}.2",

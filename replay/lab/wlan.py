@@ -1,7 +1,8 @@
 """What 802.11g carries: from a rate of its radio to the rate of packets, which netem can keep.
 
-IEEE 802.11-2020, clause 18 (ERP-OFDM) with the short slot: one sender of full packets, no collisions, no
-lost frames, no RTS, and the answers of the transport, which take the same medium, one for two packets.
+IEEE 802.11-2020, clause 18 (ERP-OFDM) with the short slot: one sender of full packets, no
+collisions, no lost frames, no RTS, and the answers of the transport, which take the same medium,
+one for two packets.
 """
 
 from __future__ import annotations
