@@ -32,6 +32,10 @@ def mistakes(settings: Mapping[str, Any]) -> Iterable[Mistake]:
             ("walk", "out_of_range"),
             "expected nothing: the links are those of background.hosts, too",
         )
+    if settings["application"]["protocol"] != "sctp":
+        yield ("application", "protocol"), "a walk hands addresses over, which only sctp can"
+    if not settings["client"]["sctp"]["asconf"]:
+        yield ("walk",), "a walk needs sctp.asconf = true"
     for key in STANDS_FOR:
         if key in settings:
             yield (key,), f"walk gives {key}"
