@@ -3,7 +3,7 @@
 Its first argument is a JSON list of flows, each with `role`, `sends` (whether this end does), `own`
 and `peer` address, `port`, `start_s`, `stop_s`, and the settings of the scenario schema. It says
 `listening` when it can be reached; the run begins when standard input gives a line, and is over
-when that ends.
+when that ends. At last it says how much it has received.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Flow:
     def __init__(self, orders: dict[str, Any], over: threading.Event) -> None:
         self.orders = orders | PLAIN | {"own": [orders["own"]]}
         self.over = over
+        self.received_bytes = 0
         is_server = orders["role"] == "server"
         self.orders["bind_port"] = orders["port"] if is_server else 0
         self.listener = open_socket(self.orders) if is_server else None
@@ -103,14 +104,16 @@ class Flow:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, CHUNK // 2)
         while not self._is_over(until + 1):
             try:
-                if not sock.recv(CHUNK) and self.orders["protocol"] != "udp":
+                received = len(sock.recv(CHUNK))
+                self.received_bytes += received
+                if not received and self.orders["protocol"] != "udp":
                     return
             except BlockingIOError:
                 continue
 
 
 def _wait_in_the_kernel(sock: socket.socket) -> None:
-    """Let calls end with BlockingIOError after PATIENCE_S; Python's own time-outs cost a poll each."""
+    """Let calls end with BlockingIOError after PATIENCE_S: Python's own time-outs cost a poll."""
     patience = struct.pack("@ll", 0, round(PATIENCE_S * 1_000_000))
     sock.setblocking(True)
     for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
@@ -131,6 +134,7 @@ def main() -> None:
     over.set()
     for thread in threads:
         thread.join(2)
+    say("background-received", received_bytes=sum(flow.received_bytes for flow in flows))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pathscope
 import pytest
 from pathscope import ReadOptions
 from pathscope.analyzer.model import AsconfExchange, Association
-from pathscope.replay.lab import folder
+from pathscope.replay.lab import events, folder
 from truth import WITHIN_NS, Truth, label, made, only
 
 REQUESTS = {
@@ -135,6 +135,10 @@ def test_a_crowd(tmp_path: Path) -> None:
     assert 1e6 < goodput < 65536 * 8 / 0.060
     flows = pathscope.analyze(place / "client.pcapng", options=ReadOptions(flows=True)).flows
     assert flows == ()
+    # And yet they were there: 6 hosts send 700 kbit/s each for 10.5 s.
+    log = events.read(place / folder.EVENTS)
+    (heard,) = (e for e in log if e["event"] == "background-received" and e["host"] == "server")
+    assert heard["received_bytes"] == pytest.approx(6 * 700_000 / 8 * 10.5, rel=0.1)
     watched = folder.facts(place)["pace"]
     assert 0 < watched["busy_ratio"] <= 1
     assert watched["too_slow"] == folder.too_slow(place)
