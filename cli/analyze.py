@@ -114,6 +114,8 @@ def analyze_command(
         if len(capture) == 1 and (capture[0] / "run.json").is_file():
             click.echo(f"{capture[0]}: a run; its events, and what its {end} saw", err=True)
         try:
+            if len(capture) == 1 and capture[0].is_dir():
+                _warn_of_a_slow_machine(capture[0])
             with refusals(), progress(capture) as advance:
                 done.append(
                     analyze(
@@ -141,6 +143,14 @@ def analyze_command(
         sys.exit(BAD_INPUT)
     if strict and any(a.result.capture["damage"] is not None for a in done):
         sys.exit(DAMAGED_INPUT)
+
+
+def _warn_of_a_slow_machine(run: Path) -> None:
+    from ..replay.lab.folder import too_slow
+
+    with refusals():
+        for reason in too_slow(run):
+            click.echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
 
 
 def _show_analyses(done: list[Analysis]) -> None:

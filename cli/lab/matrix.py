@@ -63,7 +63,7 @@ def matrix_command(
                 click.echo(f"{folder.state(out / cell.place)}  {out / cell.place}")
             return
         chosen = choose(kernel_of(kernel), grid[0].scenario["engine"])
-        failures = []
+        failures, slow = [], []
         with click.progressbar(
             matrix.run_cells(grid, out, chosen),
             length=len(grid),
@@ -71,9 +71,13 @@ def matrix_command(
             item_show_func=_place,
             file=sys.stderr,
         ) as bar:
-            for _, failure in bar:
+            for cell, failure in bar:
                 if failure is not None:
                     failures.append(failure)
+                elif reasons := folder.too_slow(out / cell.place):
+                    slow.append(f"{out / cell.place}: {', '.join(reasons)}")
+    for run in slow:
+        click.echo(f"warning: the machine did not keep up: {run}", err=True)
     click.echo(out)
     if failures:
         raise Failure(f"{len(failures)} of {len(grid)} runs failed:\n" + "\n".join(failures))

@@ -34,6 +34,7 @@ def run_command(
       pathscope lab run failover --out failover-1
     """
     from ...replay.lab import catalog
+    from ...replay.lab.folder import too_slow
     from ...replay.lab.run import choose, run
     from ...replay.lab.scenario import load
 
@@ -44,4 +45,6 @@ def run_command(
         where = "simulated" if chosen == "ns2" else f"and some more, in the {chosen}"
         click.echo(f"{loaded.name}: {loaded['duration_s']:g} s, {where}", err=True)
         run(loaded, place, chosen, force=force)
+    for reason in too_slow(place):
+        click.echo(f"warning: the machine did not keep up: {reason}", err=True)
     click.echo(place)

@@ -277,6 +277,8 @@ class Endpoint:
                 sctp_socket.remove_address(sock, own, port)
             case "set-primary":
                 sctp_socket.set_primary(sock, peer, peer_port)
+            case "heartbeat":
+                sctp_socket.send_heartbeat(sock, peer, peer_port)
             case "set-peer-primary":
                 sctp_socket.ask_peer_primary(sock, own, port)
             case unknown:

@@ -102,6 +102,17 @@ def labels(path: Path) -> list[str]:
     ]
 
 
+def too_slow(path: Path) -> list[str]:
+    """Return why the machine did not keep up with a run; nothing where it did, or nobody watched.
+
+    Raises
+    ------
+    FolderError
+        When what the folder says of its run cannot be read.
+    """
+    return list(facts(path).get("pace", {}).get("too_slow", [])) if is_run(path) else []
+
+
 def claim(path: Path, *, force: bool) -> None:
     """Make the folder, empty; what an interrupted or failed run left is removed.
 

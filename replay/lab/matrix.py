@@ -100,8 +100,9 @@ def cells(
         seed = base.settings.get("seed", 1)
         seeded = count > 1 or "seed" in base.settings
         for number in range(1, count + 1):
-            own = {"repetitions": 1} | ({"seed": seed + number - 1} if seeded else {})
-            scenario = Scenario(base.name, base.settings | own)
+            # Read anew: what a walk stands for depends on the seed.
+            own = ["repetitions=1", *([f"seed={seed + number - 1}"] if seeded else [])]
+            scenario = load(path, [*changes, *more, *own])
             place = "/".join(filter(None, (UNFIT.sub("_", name), f"run-{number}")))
             found.append(Cell(settings, number, scenario, place))
     return found

@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from . import netem
+from . import neighbours, netem
 from .scenario import ENDS, at_start
 
 if TYPE_CHECKING:
     from .scenario import Scenario
 
 HOSTS = ("client", "middle", "server")
-
-PREFIX_LENGTH = {4: 24, 6: 64}
+"""Of every run; neighbours are a fourth where there are some."""
 
 PORT = 5000
 """Of the application's server; background flows take the ports after it."""
@@ -93,10 +92,14 @@ class Plan:
 
     Attributes
     ----------
+    hosts
+        Namespaces.
     links
         Lines for `ip -batch`, with the host in whose namespace they are for.
     sysctls
         Files under /proc/sys and what to write, by host.
+    devices
+        Interfaces of the hosts around the middle: host and name.
     ports
         Where netem sits.
     orders
@@ -107,7 +110,9 @@ class Plan:
         What happens while the application runs, by time.
     """
 
+    hosts: list[str] = field(default_factory=lambda: list(HOSTS))
     links: list[tuple[str, list[str]]] = field(default_factory=list)
+    devices: list[tuple[str, str]] = field(default_factory=list)
     sysctls: dict[str, dict[str, str]] = field(default_factory=dict)
     ports: list[Port] = field(default_factory=list)
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -125,6 +130,8 @@ def plan(scenario: Scenario) -> Plan:
     made = Plan()
     for number, (name, path) in enumerate(scenario.paths.items(), 1):
         _link(made, number, name, path)
+    if neighbours.paths(scenario):
+        _neighbours(made, scenario)
     for host in ENDS:
         made.sysctls[host] = _sysctls(scenario.sctp(host))
         made.orders[host] = _orders(scenario, host)
@@ -150,6 +157,7 @@ def _link(made: Plan, number: int, name: str, path: dict[str, Any]) -> None:
         middle.append(f"link set dev {port} master {bridge} up")
         address = [address_line(name, path[host])] if at_start(path, host) else []
         made.links.append((host, [f"link set dev {name} up", *address]))
+        made.devices.append((host, name))
     middle.append(f"link set dev {bridge} up")
     # The middle's cables first: they bring the ends' interfaces.
     made.links.insert(number - 1, ("middle", middle))
@@ -159,11 +167,32 @@ def _link(made: Plan, number: int, name: str, path: dict[str, Any]) -> None:
         )
 
 
+def _neighbours(made: Plan, scenario: Scenario) -> None:
+    """A host more, with a cable to the bridge of every path that it is on."""
+    made.hosts.append(neighbours.HOST)
+    made.sysctls[neighbours.HOST] = _sysctls(scenario.sctp("client"))
+    wanted = neighbours.paths(scenario)
+    for number, (name, path) in enumerate(scenario.paths.items(), 1):
+        if name not in wanted:
+            continue
+        port, mtu = neighbours.port(number), path["mtu_bytes"]
+        veth = f"type veth peer name {name} mtu {mtu} netns {neighbours.HOST}"
+        cable = [
+            f"link add name {port} mtu {mtu} {veth}",
+            f"link set dev {port} master bridge{number} up",
+        ]
+        own = [f"link set dev {name} up", address_line(name, neighbours.address(path))]
+        made.links += [("middle", cable), (neighbours.HOST, own)]
+        made.devices.append((neighbours.HOST, name))
+        made.ports.append(Port(name, "to_client", port, netem.arguments(path["to_client"])))
+
+
 def address_line(device: str, text: str) -> str:
     """Return the line for `ip -batch` that gives a device its address."""
     address = ip_address(text)
     nodad = " nodad" if address.version == 6 else ""
-    return f"address add {address}/{PREFIX_LENGTH[address.version]} dev {device}{nodad}"
+    length = neighbours.PREFIX_LENGTH[address.version]
+    return f"address add {address}/{length} dev {device}{nodad}"
 
 
 def _sysctls(sctp: dict[str, Any]) -> dict[str, str]:
@@ -213,12 +242,18 @@ def _traffic(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     port = PORT
     for flow in scenario["background"]:
         path = scenario.paths[flow["path"]]
+        near = (
+            (neighbours.HOST, neighbours.address(path))
+            if flow["neighbour"]
+            else ("client", path["client"])
+        )
+        hosts = {"client": near, "server": ("server", path["server"])}
         for _ in range(flow["flows"]):
             port += 1
-            for host in ENDS:
-                other = "server" if host == "client" else "client"
-                orders = flow | {"role": host, "sends": flow["sender"] == host, "port": port}
-                orders |= {"own": path[host], "peer": path[other]}
+            for role, other in (ENDS, ENDS[::-1]):
+                host, own = hosts[role]
+                orders = flow | {"role": role, "sends": flow["sender"] == role, "port": port}
+                orders |= {"own": own, "peer": hosts[other][1]}
                 orders.setdefault("stop_s", scenario["duration_s"])
                 found.setdefault(host, []).append(orders)
     return found

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import events, folder, guest, host, recordings, tools
+from . import events, folder, guest, host, pace, recordings, tools
 from .ns2 import run as ns2
 from .scenario import ENDS
 
@@ -96,8 +96,17 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
             kernel.run(out, scenario["duration_s"] + SETUP_S)
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
             facts["captures"] = _assemble(scenario, out, facts["versions"])
+            facts["pace"] = _pace(out / folder.LOGS)
         except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
+
+
+def _pace(logs: Path) -> dict[str, Any]:
+    """Return how the kernel fared, and why its run cannot be trusted: `too_slow`, often empty."""
+    told: dict[str, Any] = json.loads((logs / "pace.json").read_text(encoding="utf-8"))
+    counts = json.loads((logs / "recordings.json").read_text(encoding="utf-8"))
+    dropped = {name: count["dropped by kernel"] for name, count in counts.items()}
+    return told | {"too_slow": pace.reasons(told, dropped)}
 
 
 def _assemble(scenario: Scenario, out: Path, versions: dict[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import shorthand
 from .lines import line_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ NEEDS_PATH = frozenset(
         "impair",
         "address-add",
         "address-delete",
+        "heartbeat",
         "set-primary",
         "set-peer-primary",
     )
@@ -205,6 +207,10 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
         end["sctp"] = both_ends | end.get("sctp", {})
     settings = _filled(schema(), settings)
     del settings["sctp"]
+    for place, what in shorthand.mistakes(settings):
+        raise refuse(place, what)
+    settings = _filled(schema(), shorthand.expand(settings))
+    del settings["sctp"]
     for key, what in _mistakes(settings):
         raise refuse(key, what)
     for path in settings["paths"].values():
@@ -246,6 +252,8 @@ def _filled(rule: dict[str, Any], value: Any) -> Any:
     """Put the schema's defaults where nothing stands; impairments wait for `both`."""
     if "$ref" in rule:
         rule = schema()["$defs"][rule["$ref"].rpartition("/")[2]]
+    if "then" in rule and isinstance(value, dict):
+        rule = schema()["$defs"]["crowd"]
     if isinstance(value, list):
         return [_filled(rule.get("items", {}), item) for item in value]
     if not isinstance(value, dict):

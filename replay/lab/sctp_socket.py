@@ -15,12 +15,14 @@ INITMSG = 2
 NODELAY = 3
 SET_PEER_PRIMARY = 5
 PRIMARY = 6
+PEER_ADDR_PARAMS = 9
 FRAGMENT_INTERLEAVE = 18
 BINDX_ADD = 100
 BINDX_REMOVE = 101
 INTERLEAVING_SUPPORTED = 125
 SNDINFO = 2
 UNORDERED = 1
+HEARTBEAT_DEMAND = 4
 
 _STORAGE = 128
 
@@ -57,6 +59,14 @@ def remove_address(sock: socket.socket, address: str, port: int) -> None:
 def set_primary(sock: socket.socket, peer_address: str, port: int) -> None:
     """Make the path to an address of the peer the primary one of this end."""
     sock.setsockopt(SOL_SCTP, PRIMARY, _primary(peer_address, port))
+
+
+def send_heartbeat(sock: socket.socket, peer_address: str, port: int) -> None:
+    """Send a HEARTBEAT to an address of the peer at once, as SPP_HB_DEMAND asks."""
+    head = struct.pack("=i", 0) + packed(peer_address, port).ljust(_STORAGE, b"\0")
+    # Interval, retransmissions, MTU, SACK delay: 0 leaves them. Flow label and DSCP have no flag.
+    rest = struct.pack("=IHIIIIBx", 0, 0, 0, 0, HEARTBEAT_DEMAND, 0, 0)
+    sock.setsockopt(SOL_SCTP, PEER_ADDR_PARAMS, head + rest)
 
 
 def ask_peer_primary(sock: socket.socket, own_address: str, port: int) -> None:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from . import recordings, tc
 from .ends import END_S, End, StageError
 from .events import EventLog
-from .plan import HOSTS, Change, Plan, Request, Restart, address_line, plan
+from .pace import Watch
+from .plan import Change, Plan, Request, Restart, address_line, plan
 from .scenario import ENDS, Scenario, at_start
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ CLOSE_S = 10
 
 QUIET_S = 0.3
 """How long recording goes on after the last word: what is on its way to a tap still gets there."""
+
+BUFFERS_KIB, LEAST_KIB, MOST_KIB = 131072, 2048, 16384
+"""Of the kernel's memory for packets on their way to a recording: of all, and of each."""
 
 OFFLOADS = ("tx", "gso", "tso", "gro")
 
@@ -67,18 +71,17 @@ class Stage:
 
     def build(self) -> None:
         """Make namespaces, links, addresses and settings."""
-        for host in HOSTS:
+        for host in self.plan.hosts:
             _run("ip", "netns", "add", host)
         for host, lines in self.plan.links:
             _run("ip", "-netns", host, "-batch", "-", given="\n".join(lines) + "\n")
-        for host in HOSTS:
+        for host in self.plan.hosts:
             _run("ip", "-netns", host, "link", "set", "lo", "up")
             self.write_sysctls(host, self.plan.sysctls[host])
         off = [word for offload in OFFLOADS for word in (offload, "off")]
-        for host in ENDS:
-            for name in self.scenario.paths:
-                # Offloaded checksums are filled in after the capture, and look wrong there.
-                _run("ip", "netns", "exec", host, "ethtool", "-K", name, *off)
+        for host, name in self.plan.devices:
+            # Offloaded checksums are filled in after the capture, and look wrong there.
+            _run("ip", "netns", "exec", host, "ethtool", "-K", name, *off)
 
     def write_sysctls(self, host: str, values: dict[str, str]) -> None:
         """Write files under /proc/sys as the host sees them."""
@@ -116,10 +119,12 @@ class Stage:
 
     def record(self, point: str, name: str, snap_bytes: int) -> subprocess.Popen[str]:
         """Start to record one interface."""
+        recordings_made = len(self.scenario["capture"]["points"]) * len(self.scenario.paths)
+        buffer_kib = min(MOST_KIB, max(LEAST_KIB, BUFFERS_KIB // recordings_made))
         command = ["ip", "netns", "exec", point, "tcpdump", "--interface", name]
         command += ["--time-stamp-precision", "nano", "--snapshot-length", str(snap_bytes)]
         # Immediate: else it would leave at the end what the kernel has not handed over yet.
-        command += ["--immediate-mode", "--packet-buffered", "--buffer-size", "16384"]
+        command += ["--immediate-mode", "--packet-buffered", "--buffer-size", str(buffer_kib)]
         command += ["--no-promiscuous-mode", "-Z", "root", "-n"]
         # To an open file: tcpdump would give one of its own to root, which only root may.
         command += ["-w", "-"]
@@ -149,7 +154,7 @@ class Stage:
             server.wait_for("listening", CONNECT_S)
             client = self.start(stack, "client", "endpoint")
             client.wait_for("connected", CONNECT_S)
-            start = time.monotonic()
+            start, watch = time.monotonic(), Watch()
             for end in background:
                 end.ask({"do": "start"})
             ends = {"client": client, "server": server}
@@ -170,6 +175,7 @@ class Stage:
             elif self.scenario["application"]["protocol"] != "udp":
                 # The rest is delivered and the association shut down before anything is stopped.
                 receiver.ends_within(CLOSE_S)
+            (self.logs / "pace.json").write_text(json.dumps(watch.end()) + "\n")
         self.settle()
 
     def settle(self) -> None:
