@@ -64,7 +64,7 @@ def test_everyone_who_uses_the_run_is_told(
 
     monkeypatch.setattr(run, "run", pretend)
     monkeypatch.setattr(matrix, "run", pretend)
-    monkeypatch.setattr(run, "choose", lambda _: "guest")
+    monkeypatch.setattr(run, "choose", lambda *_: "guest")
     single, many = tmp_path / "single", tmp_path / "many"
     made = inside("lab", "run", "failover", "--out", single)
     grid = inside("lab", "matrix", "failover", "--repetitions", 1, "--out", many)
