@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -186,3 +187,17 @@ def test_a_quick_run_in_the_guest(tmp_path: Path) -> None:
     started = {path: path.stat().st_mtime_ns for path in out.glob("*/*/*/run.json")}
     assert inside(*words, "--kernel", "guest").exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in started} == started
+
+
+def test_a_package_that_is_missing_is_told_before_any_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "plotly" else real(name)
+    )
+    out = tmp_path / "out"
+    done = inside("lab", "reproduce", "bokor", "--quick", "--out", out)
+    assert done.exit_code == 2
+    assert done.stderr == "Error: plotly is not installed: pip install 'pathscope[report]'\n"
+    assert not out.exists()
