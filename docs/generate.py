@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
 NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
+LAB_SCHEMA = DOCS.parent / "replay" / "lab" / "scenario.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 HELP_WIDTH = 98
@@ -195,10 +196,10 @@ class Settings:
     def __init__(self, path: Path) -> None:
         self.schema: Node = json.loads(path.read_text(encoding="utf-8"))
 
-    def tables(self) -> Iterator[str]:
-        """Every table of settings with its keys: values, default, meaning."""
+    def tables(self, *only: str) -> Iterator[str]:
+        """Every table of settings, or those named, with its keys: values, default, meaning."""
         for name, node in {"The file": self.schema, **self.schema["$defs"]}.items():
-            if "properties" not in node:
+            if "properties" not in node or (only and name not in only):
                 continue
             yield from ("", f"### {name}", "")
             rows = (self._row(node, key) for key in node["properties"])
@@ -261,6 +262,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "fields": contract.fields,
         "causes": lambda: contract.words("cause"),
         "ns-settings": Settings(NS2_SCHEMA).tables,
+        "walk-settings": lambda: Settings(LAB_SCHEMA).tables("walk", "crowd", "impairment"),
     } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
 
 

@@ -42,7 +42,7 @@ def done(found: dict[str, Any], does: str) -> list[tuple[float, str]]:
 @pytest.mark.parametrize("speed_kmh", SPEEDS)
 @pytest.mark.parametrize("acquisition_ms", ACQUISITIONS_MS)
 @pytest.mark.parametrize("seed", [1, 2, 50])
-def test_the_studys_handoffs(speed_kmh: float, acquisition_ms: float, seed: int) -> None:
+def test_the_studys_handoffs(speed_kmh: int, acquisition_ms: float, seed: int) -> None:
     own = STUDY | {"speed_kmh": speed_kmh, "acquisition_ms": acquisition_ms}
     found = expanded(own, seed)
     count = SPEEDS[speed_kmh]
@@ -142,7 +142,7 @@ def test_paths_have_what_the_walk_says_of_links() -> None:
     assert path["to_client"] == {"delay_ms": 1}
 
 
-IMPOSSIBLE = {
+IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "acquisition_ms": (
         {"acquisition_ms": 10500},
         "router 2's address comes .* s after router 1 is out of range",
