@@ -24,6 +24,7 @@ DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
 STUDY_SCHEMA = DOCS.parent / "replay" / "lab" / "study.schema.json"
 NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
+LAB_SCHEMA = DOCS.parent / "replay" / "lab" / "scenario.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 HELP_WIDTH = 98
@@ -204,10 +205,10 @@ class Settings:
     def __init__(self, path: Path) -> None:
         self.schema: Node = json.loads(path.read_text(encoding="utf-8"))
 
-    def tables(self) -> Iterator[str]:
-        """Every table of settings with its keys: values, default, meaning."""
+    def tables(self, *only: str) -> Iterator[str]:
+        """Every table of settings, or those named, with its keys: values, default, meaning."""
         for name, node in {"The file": self.schema, **self.schema["$defs"]}.items():
-            if "properties" not in node:
+            if "properties" not in node or (only and name not in only):
                 continue
             yield from ("", f"### {name}", "")
             rows = (self._row(node, key) for key in node["properties"])
@@ -273,6 +274,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "study-settings": Settings(STUDY_SCHEMA).tables,
         "quantities": lambda: defined(QUANTITIES),
         "study-numbers": lambda: defined(NUMBERS),
+        "walk-settings": lambda: Settings(LAB_SCHEMA).tables("walk", "crowd", "impairment"),
     } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
 
 

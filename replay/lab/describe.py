@@ -1,4 +1,7 @@
-"""A scenario in words: every setting by the key that `--set` takes, defaults filled in."""
+"""A scenario in words: every setting by the key that `--set` takes, defaults filled in.
+
+What a walk or a crowd stands for is shown as well, and follows from them: `--set` changes these.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STANDS_FOR = ("duration_s", "paths")
 """What a walk gives, and nothing else may."""
 
-Mistake = tuple[tuple[str, ...], str]
+Mistake = tuple[tuple[str | int, ...], str]
 """A key, and what is wrong there."""
 
 
