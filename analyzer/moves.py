@@ -116,10 +116,14 @@ def _expiries_in_a_row(context: Context, sender: End, path: int, until_ns: int) 
 
 
 def _delivered_after(context: Context, sender: End, path: int, start_ns: int, end_ns: int) -> bool:
-    """Tell whether the path delivered something between an expiry and the move."""
+    """Tell whether the path delivered something between an expiry and the move.
+
+    That is a SACK in between, or DATA sent in between, whenever their SACK came.
+    """
     return any(
-        row["last_sack_ns"] is not None and start_ns < row["last_sack_ns"] < end_ns
+        ns is not None and start_ns < ns < end_ns
         for row in context.sent(context.runs, sender, path)
+        for ns in (row["last_ok_ns"], row["last_sack_ns"])
     ) or any(
         row["ack_ns"] is not None and start_ns < row["ack_ns"] < end_ns
         for row in context.sent(context.heartbeats, sender, path)

@@ -139,6 +139,25 @@ def test_expiries_that_the_path_survived_do_not_count(play: Play) -> None:
     assert seen.timers["a"]["path_max_retrans"].measure.value == 1
 
 
+def test_an_expiry_before_what_the_path_delivered_does_not_explain_a_move(play: Play) -> None:
+    """The last SACK of the old path comes after the move; the DATA that it is for came before."""
+    seen = play(
+        BEFORE,
+        """
+        2.00  a 1  DATA 11
+        3.00  a 2  DATA 11
+        3.04  b 2  SACK 11
+        3.90  a 1  DATA 12
+        4.00  a 2  DATA 13
+        4.01  b 1  SACK 12
+        4.04  b 2  SACK 13
+        """,
+        steady(4.1, 7.0, 0.1, 2, tsn=14, rtt=0.04),
+    )
+    (handover,) = seen.handovers
+    assert (handover.cause, handover.timeouts) == ("user-change", ())
+
+
 def test_an_old_request_does_not_explain_a_later_move(play: Play) -> None:
     """DATA stayed on path 1 for seconds after SET-PRIMARY took effect."""
     seen = play(
