@@ -13,7 +13,12 @@ use super::{Found, Interface};
 /// Of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    Pcap { variant: Variant, nanosecond: bool, big_endian: bool, version: (u16, u16) },
+    Pcap {
+        variant: Variant,
+        nanosecond: bool,
+        big_endian: bool,
+        version: (u16, u16),
+    },
     Pcapng,
     Snoop,
     /// A trace of ns-2, which is text.
@@ -80,7 +85,7 @@ impl Parser {
             return Ok(Parser::Pcap(pcap));
         }
         if Text::is_trace(stream) {
-            return Ok(Parser::Text(Text::default()));
+            return Ok(Parser::Text(Text));
         }
         let found = match NOT_READ.iter().find(|(magic, _)| start.starts_with(magic)) {
             Some((_, name)) => (*name).into(),

@@ -32,7 +32,6 @@ fn is_event(line: &[u8]) -> bool {
     b"+-rdhsf".contains(event) && rest.first().is_some_and(u8::is_ascii_digit)
 }
 
-#[derive(Default)]
 pub(super) struct Text;
 
 impl Text {

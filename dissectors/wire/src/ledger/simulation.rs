@@ -39,6 +39,8 @@ tables! {
         packet: u64,
         /// Bytes on the wire.
         wire_bytes: u32,
+        /// Whether it carries user data: DATA of SCTP, payload of TCP, any datagram of UDP.
+        has_data: bool,
         /// Line of the sending: the first queue it was put into, at its source.
         frame: u64,
         /// That time.

@@ -77,7 +77,9 @@ impl Associations {
         let further = self.further_path(line, chunks);
         let place = further.unwrap_or_else(|| self.open(line, chunks));
         let ends = &mut self.all.get_mut(place.association)?.ends;
-        for (end, node) in [(place.sender, line.source.node), (1 - place.sender, line.destination.node)] {
+        for (end, node) in
+            [(place.sender, line.source.node), (1 - place.sender, line.destination.node)]
+        {
             let nodes = &mut ends.get_mut(end)?.nodes;
             if !nodes.contains(&node) {
                 nodes.push(node);
@@ -92,15 +94,15 @@ impl Associations {
     fn open(&mut self, line: &Line<'_>, chunks: &[ChunkFields]) -> Place {
         let end = |socket: Socket| End { port: socket.port, ..End::default() };
         let from_its_start = chunks.first().is_some_and(|first| first.letter == b'I');
-        self.all.push(Association { ends: [end(line.source), end(line.destination)], from_its_start });
+        self.all
+            .push(Association { ends: [end(line.source), end(line.destination)], from_its_start });
         Place { association: self.all.len() - 1, sender: 0 }
     }
 
     /// The association that has a path between these nodes, though no packet has gone there yet.
     fn further_path(&self, line: &Line<'_>, chunks: &[ChunkFields]) -> Option<Place> {
-        let places = (0..self.all.len()).flat_map(|association| {
-            [0, 1].map(|sender| Place { association, sender })
-        });
+        let places = (0..self.all.len())
+            .flat_map(|association| [0, 1].map(|sender| Place { association, sender }));
         let fits = |place: &Place| self.fits(*place, line, chunks);
         let mut fitting: Vec<Place> = places.filter(fits).collect();
         // Of two ends that could have sent a HEARTBEAT, the one with the nearer numbers.
@@ -118,7 +120,9 @@ impl Associations {
         let (source, destination) = (line.source.node, line.destination.node);
         let is_of = |end: &End, node: u32| {
             end.nodes.contains(&node)
-                || self.host(node).is_some_and(|host| end.nodes.iter().any(|one| host.contains(one)))
+                || self
+                    .host(node)
+                    .is_some_and(|host| end.nodes.iter().any(|one| host.contains(one)))
         };
         let known = (is_of(from, source), is_of(to, destination));
         if known == (true, true) {

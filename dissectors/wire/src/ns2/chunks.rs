@@ -17,16 +17,35 @@ const HEARTBEAT_INFO: u16 = 1;
 /// One chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Made {
-    Data { tsn: u32, stream: u16, sequence: u16 },
-    Sack { cumulative: u32, blocks: Vec<(u16, u16)>, duplicates: Vec<u32> },
+    Data {
+        tsn: u32,
+        stream: u16,
+        sequence: u16,
+    },
+    Sack {
+        cumulative: u32,
+        blocks: Vec<(u16, u16)>,
+        duplicates: Vec<u32>,
+    },
     /// INIT, INIT ACK, COOKIE ECHO or COOKIE ACK; of the first two with the sender's tag.
-    Setup { kind: u8, tag: u32 },
+    Setup {
+        kind: u8,
+        tag: u32,
+    },
     /// The number of the packet with the HEARTBEAT stands for its information.
-    Heartbeat { packet: u64 },
-    HeartbeatAck { packet: u64 },
-    ForwardTsn { cumulative: u32 },
+    Heartbeat {
+        packet: u64,
+    },
+    HeartbeatAck {
+        packet: u64,
+    },
+    ForwardTsn {
+        cumulative: u32,
+    },
     /// A chunk of which the trace only says that it is there.
-    Other { kind: u8 },
+    Other {
+        kind: u8,
+    },
 }
 
 /// The chunks of one packet.
@@ -55,8 +74,12 @@ impl Packet {
         // What the other chunks leave belongs to the DATA chunks, in equal shares.
         let room = wire_bytes.saturating_sub(IP_HEADER + COMMON_HEADER);
         let is_data = |part: &&Part| part.kind == chunk::DATA;
-        let others: u32 =
-            self.chunks.iter().filter(|part| !is_data(part)).map(|part| u32::from(part.length)).sum();
+        let others: u32 = self
+            .chunks
+            .iter()
+            .filter(|part| !is_data(part))
+            .map(|part| u32::from(part.length))
+            .sum();
         let count = u32::try_from(self.chunks.iter().filter(is_data).count()).unwrap_or(u32::MAX);
         let Some(share) = room.saturating_sub(others).checked_div(count) else { return };
         let length = u16::try_from(share.max(DATA_HEADER)).unwrap_or(u16::MAX);

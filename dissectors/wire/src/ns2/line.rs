@@ -90,7 +90,23 @@ pub enum Read<'a> {
     Other(&'static str),
 }
 
+/// IP and TCP header, as ns-2 counts them in a packet's size.
+pub const TCP_HEADERS: u32 = 40;
+
 impl Line<'_> {
+    /// Whether the packet carries user data; of several chunks' lines, that of a DATA chunk says so.
+    pub fn has_data(&self) -> bool {
+        match self.protocol() {
+            Some(Protocol::Sctp) => self.chunk.is_some_and(|chunk| chunk.letter == b'D'),
+            Some(Protocol::Tcp) => {
+                let headers = self.tcp.filter(|tcp| tcp.flags != 0).map(|tcp| tcp.header_bytes);
+                self.bytes > headers.unwrap_or(TCP_HEADERS)
+            }
+            Some(Protocol::Udp) => true,
+            None => false,
+        }
+    }
+
     /// The protocol of the packet, if it is one that is followed.
     pub fn protocol(&self) -> Option<Protocol> {
         match self.name {
@@ -360,7 +376,8 @@ mod tests {
         for (text, ns) in cases {
             assert_eq!(nanoseconds(text.as_bytes()), Some(ns), "{text}");
         }
-        for text in ["", ".", "-1", "1..2", "1.2.3", "e5", "1e", "1e400", "1e99999999999", "x", "1x"]
+        for text in
+            ["", ".", "-1", "1..2", "1.2.3", "e5", "1e", "1e400", "1e99999999999", "x", "1x"]
         {
             assert_eq!(nanoseconds(text.as_bytes()), None, "{text}");
         }
@@ -413,7 +430,7 @@ mod tests {
             ("+ 1 2 0 tcp 40 ------- 0 2.0 12 0 0", 29),
             ("+ 1 2 0 tcp 99999999999 ------- 0 2.0 12.0 0 0", 12),
             ("+ 1 2 0 tcp 40 ------- 0 2.0 12.0 0 -7", 36),
-            ("+ 1 2 0 sctp 56 -------I 0 1.0 6.0 1 -1 8", 40),
+            ("+ 1 2 0 sctp 56 -------I 0 1.0 6.0 1 -1 8", 41),
         ] {
             assert_eq!(read(line.as_bytes()).unwrap_err().offset, at, "{line}");
         }

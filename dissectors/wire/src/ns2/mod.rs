@@ -20,8 +20,8 @@ pub use self::associations::Hosts;
 use self::associations::{Associations, tag};
 use self::chunks::{IP_HEADER, Made};
 use self::line::{ChunkFields, Event, Line, Protocol, Read};
-use self::network::{Network, Step};
 pub use self::network::Tables;
+use self::network::{Network, Step};
 use self::segments::Segments;
 use crate::address::Address;
 use crate::container::{Frame, TextLine};
@@ -45,6 +45,9 @@ pub enum Told {
 }
 
 pub use self::line::Protocol as Transport;
+
+/// Chunks of a packet that are believed: of the largest packet, 64 KB, all DATA of a byte.
+const MOST_CHUNKS: usize = 4096;
 
 /// Lines of one packet and event: SCTP has one for each chunk.
 #[derive(Default)]
@@ -74,7 +77,7 @@ pub struct Trace {
     length: u32,
     ends: (Address, Address),
     number: u64,
-    first_ns: Option<i64>,
+    span_ns: Option<(i64, i64)>,
     /// Of the last line.
     time_ns: i64,
     wire_bytes: u32,
@@ -104,11 +107,15 @@ impl Trace {
             Ok(Read::Other(what)) => return Told::Other(what),
             Err(problem) => return Told::Problem(problem),
         };
-        self.first_ns.get_or_insert(line.time_ns);
+        let (first_ns, last_ns) = self.span_ns.unwrap_or((line.time_ns, line.time_ns));
+        self.span_ns = Some((first_ns.min(line.time_ns), last_ns.max(line.time_ns)));
         (self.time_ns, self.wire_bytes) = (line.time_ns, line.bytes);
         match line.chunk {
             Some(chunk) => self.chunk(&line, chunk, text.number),
-            None => self.event(&line, text.number),
+            None => {
+                self.group.chunks.clear();
+                self.event(&line, text.number)
+            }
         }
     }
 
@@ -120,7 +127,8 @@ impl Trace {
             self.group.key = key;
         }
         self.group.chunks.push(chunk);
-        if (self.group.chunks.len() as u64) < u64::from(chunk.of) {
+        let of = usize::try_from(chunk.of).unwrap_or(usize::MAX).min(MOST_CHUNKS);
+        if self.group.chunks.len() < of {
             return Told::Inside;
         }
         self.group.key = None;
@@ -128,9 +136,15 @@ impl Trace {
     }
 
     fn event(&mut self, line: &Line<'_>, number: u64) -> Told {
-        let Some((step, _)) = self.network.take(line, number) else { return Told::Inside };
+        let has_data =
+            line.has_data() || self.group.chunks.iter().any(|chunk| chunk.letter == b'D');
+        let Some(step) = self.network.take(line, has_data, number) else { return Told::Inside };
         let Some(protocol) = line.protocol() else {
-            return if step == Step::Sent { Told::Other("another packet type") } else { Told::Inside };
+            return if step == Step::Sent {
+                Told::Other("another packet type")
+            } else {
+                Told::Inside
+            };
         };
         match (protocol, step) {
             (_, Step::Between) => {
@@ -173,8 +187,9 @@ impl Trace {
 
     fn show(&mut self, place: associations::Place, line: &Line<'_>, made: &[Made]) {
         self.packet.write(made, line.bytes);
-        let is_init =
-            made.iter().any(|one| matches!(one, Made::Setup { kind: crate::sctp::chunk::INIT, .. }));
+        let is_init = made
+            .iter()
+            .any(|one| matches!(one, Made::Setup { kind: crate::sctp::chunk::INIT, .. }));
         self.header = Some(CommonHeader {
             source_port: line.source.port,
             destination_port: line.destination.port,
@@ -224,9 +239,9 @@ impl Trace {
         }
     }
 
-    /// Times of the first and the last line of a packet.
+    /// The least and the greatest time of a packet's line.
     pub fn span_ns(&self) -> Option<(i64, i64)> {
-        self.first_ns.map(|first_ns| (first_ns, self.time_ns))
+        self.span_ns
     }
 
     /// The SCTP packet that was told last.
@@ -287,3 +302,6 @@ impl Trace {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,13 +62,13 @@ pub struct Tables {
 }
 
 impl Network {
-    /// What this line means for its packet, and the packet's route; `None` beyond the limits.
-    pub fn take(&mut self, line: &Line<'_>, frame: u64) -> Option<(Step, u32)> {
+    /// What this line means for its packet; `None` beyond the limits.
+    pub fn take(&mut self, line: &Line<'_>, has_data: bool, frame: u64) -> Option<Step> {
         if line.layer.is_some() {
-            return self.take_wireless(line, frame);
+            return self.take_wireless(line, has_data, frame);
         }
         match line.event {
-            Event::Enqueued => self.enqueued(line, frame),
+            Event::Enqueued => self.enqueued(line, has_data, frame),
             Event::Dequeued => {
                 let flight = self.flights.get_mut(&line.packet)?;
                 flight.dequeued_ns = Some(line.time_ns);
@@ -81,7 +81,7 @@ impl Network {
                 if let Some(row) = transit(&mut self.tables.transits, flight) {
                     add(&mut row.queueing_ns, waited_ns);
                 }
-                Some((Step::Between, flight.route))
+                Some(Step::Between)
             }
             Event::Received => self.received(line, frame),
             Event::Dropped => {
@@ -93,17 +93,17 @@ impl Network {
                     row.dropped += 1;
                 }
                 self.lost(&flight, line, frame);
-                Some((Step::Between, flight.route))
+                Some(Step::Between)
             }
-            Event::Passed => Some((Step::Between, self.flights.get(&line.packet)?.route)),
+            Event::Passed => Some(Step::Between),
         }
     }
 
-    fn enqueued(&mut self, line: &Line<'_>, frame: u64) -> Option<(Step, u32)> {
+    fn enqueued(&mut self, line: &Line<'_>, has_data: bool, frame: u64) -> Option<Step> {
         let is_new = !self.flights.contains_key(&line.packet);
         let step = if is_new && line.from == line.source.node { Step::Sent } else { Step::Between };
         if is_new {
-            self.start(line, frame, step == Step::Sent)?;
+            self.start(line, frame, (step == Step::Sent).then_some(has_data))?;
         }
         let route = self.flights.get(&line.packet)?.route;
         let (hop, link) = (self.hop(route, line)?, self.link(line)?);
@@ -122,10 +122,10 @@ impl Network {
         if let Some(row) = self.tables.links.get_mut(link) {
             row.packets += 1;
         }
-        Some((step, route))
+        Some(step)
     }
 
-    fn received(&mut self, line: &Line<'_>, frame: u64) -> Option<(Step, u32)> {
+    fn received(&mut self, line: &Line<'_>, frame: u64) -> Option<Step> {
         let flight = self.flights.get_mut(&line.packet)?;
         let took_ns = flight.dequeued_ns.take().map(|since| line.time_ns.saturating_sub(since));
         flight.received_ns = Some(line.time_ns);
@@ -143,31 +143,30 @@ impl Network {
                 carried(row, line.bytes, took_ns);
             }
         }
-        let route = flight.route;
         if line.to != line.destination.node {
-            return Some((Step::Between, route));
+            return Some(Step::Between);
         }
         self.arrived(line, frame);
-        Some((Step::Arrived, route))
+        Some(Step::Arrived)
     }
 
     /// A wireless node tells of what its layers do; which link carries a packet, it does not.
-    fn take_wireless(&mut self, line: &Line<'_>, frame: u64) -> Option<(Step, u32)> {
+    fn take_wireless(&mut self, line: &Line<'_>, has_data: bool, frame: u64) -> Option<Step> {
         let at_agent = line.layer == Some(b"AGT");
         self.has_agents |= at_agent;
         let is_new = !self.flights.contains_key(&line.packet);
         if line.event == Event::Enqueued && is_new && line.from == line.source.node {
-            self.start(line, frame, true)?;
-            return Some((Step::Sent, self.flights.get(&line.packet)?.route));
+            self.start(line, frame, Some(has_data))?;
+            return Some(Step::Sent);
         }
         let flight = self.flights.get(&line.packet)?;
-        let route = flight.route;
         match line.event {
-            Event::Received if line.to == line.destination.node => {
-                if at_agent || (!self.has_agents && line.layer == Some(b"RTR")) {
-                    self.arrived(line, frame);
-                    return Some((Step::Arrived, route));
-                }
+            Event::Received
+                if line.to == line.destination.node
+                    && (at_agent || (!self.has_agents && line.layer == Some(b"RTR"))) =>
+            {
+                self.arrived(line, frame);
+                return Some(Step::Arrived);
             }
             // Not the last word: routing may send it again.
             Event::Dropped => {
@@ -176,30 +175,32 @@ impl Network {
             }
             _ => {}
         }
-        Some((Step::Between, route))
+        Some(Step::Between)
     }
 
-    fn start(&mut self, line: &Line<'_>, frame: u64, is_sent: bool) -> Option<()> {
+    /// `sent` is whether the packet has user data, if its source sends it here.
+    fn start(&mut self, line: &Line<'_>, frame: u64, sent: Option<bool>) -> Option<()> {
         if self.flights.len() >= FLIGHTS {
             return None;
         }
         let route = self.route(line)?;
         let transits = &mut self.tables.transits;
-        let listed = is_sent && transits.len() < TRANSIT_ROWS;
-        let transit = listed.then_some(transits.len());
-        if listed {
-            transits.push(TransitRow {
-                route,
-                packet: line.packet,
-                wire_bytes: line.bytes,
-                frame,
-                sent_ns: line.time_ns,
-                ..TransitRow::default()
-            });
-        } else if is_sent {
-            self.unlisted += 1;
-        } else {
-            self.unsent += 1;
+        let mut transit = None;
+        match sent {
+            Some(has_data) if transits.len() < TRANSIT_ROWS => {
+                transit = Some(transits.len());
+                transits.push(TransitRow {
+                    route,
+                    packet: line.packet,
+                    wire_bytes: line.bytes,
+                    has_data,
+                    frame,
+                    sent_ns: line.time_ns,
+                    ..TransitRow::default()
+                });
+            }
+            Some(_) => self.unlisted += 1,
+            None => self.unsent += 1,
         }
         self.flights.insert(line.packet, Flight { route, transit, ..Flight::default() });
         Some(())

@@ -8,10 +8,8 @@
 
 use hashbrown::HashMap;
 
-use super::line::{Line, Protocol, Socket};
+use super::line::{Line, Protocol, Socket, TCP_HEADERS};
 
-/// IP and TCP header, as ns-2 counts them in a packet's size.
-const HEADERS: u32 = 40;
 const TCP_HEADER: u8 = 20;
 const UDP_HEADER: u32 = 8;
 const SYN: u8 = 2;
@@ -61,7 +59,13 @@ impl Segments {
     }
 
     /// Writes the packet's transport header, and says how many bytes it and its payload had.
-    pub fn write(&mut self, protocol: Protocol, place: Place, line: &Line<'_>, to: &mut Vec<u8>) -> u32 {
+    pub fn write(
+        &mut self,
+        protocol: Protocol,
+        place: Place,
+        line: &Line<'_>,
+        to: &mut Vec<u8>,
+    ) -> u32 {
         to.clear();
         to.extend_from_slice(&line.source.port.to_be_bytes());
         to.extend_from_slice(&line.destination.port.to_be_bytes());
@@ -94,7 +98,7 @@ impl Flow {
             let sequence = u32::from(self.begins_with_syn && line.number > 0);
             return (sequence, self.first_byte(line.number + 1), flags, 0);
         }
-        let payload = line.bytes.saturating_sub(HEADERS);
+        let payload = line.bytes.saturating_sub(TCP_HEADERS);
         if line.number == 0 && payload == 0 {
             self.begins_with_syn = true;
             return (0, 0, SYN, 0);
@@ -158,6 +162,9 @@ mod tests {
         let mut line = |line| written(&mut segments, line);
         assert_eq!(line("+ 1 0 1 tcp 40 ------- 0 0.0 1.0 0 0 0 0x2 40 0"), (0, 0, SYN, 20));
         assert_eq!(line("+ 2 0 1 tcp 1040 ------- 0 0.0 1.0 1 2 1 0x10 40 0"), (1, 1, ACK, 1020));
-        assert_eq!(line("+ 3 0 1 ack 40 ------- 0 0.0 1.0 1001 3 1 0x11 40 0"), (1001, 1, FIN | ACK, 20));
+        assert_eq!(
+            line("+ 3 0 1 ack 40 ------- 0 0.0 1.0 1001 3 1 0x11 40 0"),
+            (1001, 1, FIN | ACK, 20)
+        );
     }
 }

@@ -47,7 +47,9 @@ pub(super) fn read<'a>(event: Event, mut columns: Columns<'a>) -> Result<Read<'a
         source,
         destination,
         number: seen.number.unwrap_or(0),
-        packet: seen.packet.ok_or_else(|| missing("expected the tag -Ii of the packet's number"))?,
+        packet: seen
+            .packet
+            .ok_or_else(|| missing("expected the tag -Ii of the packet's number"))?,
         chunk,
         tcp: None,
     }))
@@ -103,12 +105,16 @@ mod tests {
 
     #[test]
     fn a_packet_of_cbr() {
-        let line = b"s -t 10.000000000 -Hs 0 -Hd -2 -Ni 0 -Nx 5.00 -Ny 2.00 -Nz 0.00 -Ne -1.000000 \
+        let line =
+            b"s -t 10.000000000 -Hs 0 -Hd -2 -Ni 0 -Nx 5.00 -Ny 2.00 -Nz 0.00 -Ne -1.000000 \
             -Nl AGT -Nw --- -Ma 0 -Md 0 -Ms 0 -Mt 0 -Is 0.0 -Id 1.0 -It cbr -Il 512 -If 2 -Ii 6 \
             -Iv 32 -Pn cbr -Pi 3 -Pf 0 -Po 0";
         let Ok(Read::Packet(line)) = read(line) else { panic!() };
         assert_eq!((line.event, line.time_ns), (Event::Enqueued, 10_000_000_000));
-        assert_eq!((line.from, line.layer, line.protocol()), (0, Some(&b"AGT"[..]), Some(Protocol::Udp)));
+        assert_eq!(
+            (line.from, line.layer, line.protocol()),
+            (0, Some(&b"AGT"[..]), Some(Protocol::Udp))
+        );
         assert_eq!((line.source.node, line.destination.node), (0, 1));
         assert_eq!((line.bytes, line.flow, line.packet, line.number), (512, 2, 6, 3));
     }
