@@ -86,6 +86,7 @@ def analyze_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
 
@@ -102,7 +103,7 @@ def analyze_command(
     """
     from ..api import analyze
 
-    options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
+    options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder
 
