@@ -132,8 +132,14 @@ class _Transits:
         return cls(columns, to_bools(table["has_data"]), rows)
 
     def packets(self, rows: Column) -> Packets:
-        names = ("sent_ns", "arrived_ns", "wire_bytes", "frame", "arrival_frame")
-        return Packets(**{name: self.columns[name][rows] for name in names})
+        columns = self.columns
+        return Packets(
+            sent_ns=columns["sent_ns"][rows],
+            arrived_ns=columns["arrived_ns"][rows],
+            wire_bytes=columns["wire_bytes"][rows],
+            frame=columns["frame"][rows],
+            arrival_frame=columns["arrival_frame"][rows],
+        )
 
 
 def _route(
@@ -175,7 +181,8 @@ def _parts(transits: _Transits, rows: Column, links: Iterable[Row]) -> dict[str,
     if not len(rows):
         return dict.fromkeys((*PARTS, "queueing_ratio"), Measure.absent("no packet arrived"))
     mean_ns = {
-        name: float(columns[f"{name}_ns"][rows].mean()) for name in ("queueing", "link", "processing")
+        name: float(columns[f"{name}_ns"][rows].mean())
+        for name in ("queueing", "link", "processing")
     }
     delay_ns = float((columns["arrived_ns"][rows] - columns["sent_ns"][rows]).mean())
     found = {
@@ -209,42 +216,55 @@ def _on_links(
     wire_bytes: Column, hops: Column, link_ns: float, links: Iterable[Row]
 ) -> dict[str, Measure]:
     names = ("transmission_mean_ns", "propagation_mean_ns")
-    rates = [link_rate_bps(row) for row in links]
+    rates = [link_rate(row) for row in links]
     known = [rate for rate in rates if rate is not None]
     if len(known) < len(rates):
         reason = "a link carried packets of one size only, which does not tell its rate"
         return dict.fromkeys(names, Measure.absent(reason))
     if (hops != len(rates)).any():
         return dict.fromkeys(names, Measure.absent("packets took different ways"))
-    transmission_ns = float(wire_bytes.mean()) * 8 * NS_PER_S * sum(1 / rate for rate in known)
-    note = "by the links' rates, which follow from their smallest and largest packets"
-    values = (transmission_ns, max(link_ns - transmission_ns, 0))
+    bits = float(wire_bytes.mean()) * 8 * NS_PER_S
+    sending_ns, least_ns, most_ns = (
+        bits * sum(1 / rate for rate in one)
+        for one in zip(*((rate.bps, rate.high_bps, rate.low_bps) for rate in known), strict=True)
+    )
+    off_ns = TICK_NS * len(known)
+    left_ns = [max(link_ns - one, 0) for one in (sending_ns, most_ns + off_ns, least_ns - off_ns)]
     return {
-        name: Measure(value, "inferred", note=note)
-        for name, value in zip(names, values, strict=True)
+        "transmission_mean_ns": Measure(sending_ns, "inferred", least_ns, most_ns),
+        "propagation_mean_ns": Measure(left_ns[0], "inferred", left_ns[1], left_ns[2]),
     }
 
 
-def link_rate_bps(row: Row, off_ns: float = 0) -> float | None:
-    """Return the rate of a link, bit/s; None where all its packets have one size.
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    bps: float
+    low_bps: float
+    high_bps: float
 
-    `off_ns` is how much too short the time is that its largest packets took longer than its
-    smallest ones. Times in a trace are rounded: the mean over all packets of a size is taken.
+
+def link_rate(row: Row) -> _Rate | None:
+    """Infer the rate of a link; None where all its packets have one size, or nearly so.
+
+    Of what its largest packets took longer than its smallest ones: the means, as times in a trace
+    are rounded, each to within a tick.
     """
-    more_bytes = row["largest_bytes"] - row["smallest_bytes"]
-    if not more_bytes or not row["smallest_count"] or not row["largest_count"]:
+    more_bits = 8 * (row["largest_bytes"] - row["smallest_bytes"])
+    if not more_bits or not row["smallest_count"] or not row["largest_count"]:
         return None
     more_ns = (
         row["largest_sum_ns"] / row["largest_count"]
         - row["smallest_sum_ns"] / row["smallest_count"]
-        + off_ns
     )
-    return more_bytes * 8 * NS_PER_S / more_ns if more_ns > 0 else None
+    off_ns = 2 * TICK_NS
+    if more_ns <= off_ns:
+        return None
+    return _Rate(*(more_bits * NS_PER_S / (more_ns + off) for off in (0, off_ns, -off_ns)))
 
 
 def _link(row: Row) -> dict[str, Measure]:
-    rate = link_rate_bps(row)
-    one_size = Measure.absent("all its packets have one size")
+    rate = link_rate(row)
+    one_size = Measure.absent("its packets have one size, or nearly so")
     found = {
         "packets": Measure.observed(row["packets"]),
         "dropped_packets": Measure.observed(row["dropped"]),
@@ -255,18 +275,15 @@ def _link(row: Row) -> dict[str, Measure]:
         "propagation_ns": one_size,
     }
     if rate is not None:
-        slowest, fastest = (link_rate_bps(row, off_ns) for off_ns in (2 * TICK_NS, -2 * TICK_NS))
         on_link_ns = row["smallest_sum_ns"] / row["smallest_count"]
-
-        def propagation_ns(at_bps: float | None) -> float:
-            sending_ns = row["smallest_bytes"] * 8 * NS_PER_S / at_bps if at_bps else 0
-            return max(on_link_ns - sending_ns, 0)
-
-        low_ns = max(propagation_ns(slowest) - TICK_NS, 0)
-        high_ns = propagation_ns(fastest) + TICK_NS
+        bits = row["smallest_bytes"] * 8 * NS_PER_S
+        at_ns = [
+            max(on_link_ns - bits / bps + off_ns, 0)
+            for bps, off_ns in ((rate.bps, 0), (rate.low_bps, -TICK_NS), (rate.high_bps, TICK_NS))
+        ]
         found |= {
-            "rate_bps": Measure(rate, "inferred", slowest, fastest),
-            "propagation_ns": Measure(propagation_ns(rate), "inferred", low_ns, high_ns),
+            "rate_bps": Measure(rate.bps, "inferred", rate.low_bps, rate.high_bps),
+            "propagation_ns": Measure(at_ns[0], "inferred", at_ns[1], at_ns[2]),
         }
     return found
 

@@ -81,7 +81,7 @@ def simulation_object(simulation: Simulation, capture: int) -> dict[str, Any]:
         "capture": capture,
         "routes": [_route_object(route) for route in simulation.routes],
         "links": [
-            {"from": link.from_node, "to": link.to_node, **measures(link.metrics)}
+            {"from": link.from_node, "to": link.to_node, "metrics": measures(link.metrics)}
             for link in simulation.links
         ],
         "unlisted_packets": simulation.unlisted_packets,
@@ -102,7 +102,7 @@ def _route_object(route: Route) -> dict[str, Any]:
         "hops": route.hops,
         "packets": measures(route.packets.measures()),
         "data": measures(route.data.measures()),
-        **measures(route.metrics),
+        "metrics": measures(route.metrics),
         "losses": [
             {"from": loss.from_node, "to": loss.to_node, "packets": loss.packets}
             for loss in route.losses

@@ -62,7 +62,8 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     },
     "failover": TWO_PATHS
     | {
-        "sctp": RTO | {"path_max_retrans": 2, "hb_interval_ms": 2000, "change_primary_errors": 1000},
+        "sctp": RTO
+        | {"path_max_retrans": 2, "hb_interval_ms": 2000, "change_primary_errors": 1000},
         "actions": [
             {"at_s": 8, "do": "link-down", **FAILING},
             {"at_s": 20, "do": "link-up", **FAILING},
@@ -83,7 +84,9 @@ class Counts:
     lines: int = 0
     chunks: Counter[tuple[int, int]] = field(default_factory=Counter)
     sent: defaultdict[tuple[int, int], set[int]] = field(default_factory=lambda: defaultdict(set))
-    arrived: defaultdict[tuple[int, int], set[int]] = field(default_factory=lambda: defaultdict(set))
+    arrived: defaultdict[tuple[int, int], set[int]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
     heartbeats: Counter[tuple[int, int]] = field(default_factory=Counter)
     dropped: Counter[tuple[int, int]] = field(default_factory=Counter)
     tsns: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -172,7 +175,8 @@ def test_every_line_is_read_and_every_packet_counted(
 def test_data_retransmissions_and_heartbeats(made: Callable[[str], Made], name: str) -> None:
     run = made(name)
     association = run.association
-    assert association.seen_handshake and association.captured_at == "a"
+    assert association.seen_handshake
+    assert association.captured_at == "a"
     sent = again = heartbeats = 0
     for path in association.paths:
         a, b = (int(address[1:]) for address in (path.a_address, path.b_address))
@@ -347,4 +351,5 @@ def test_the_new_wireless_format(tmp_path: Path) -> None:
     (association,) = analysis.associations
     assert association.seen_handshake
     (flow,) = analysis.flows
-    assert flow.protocol == "tcp" and flow.seen_handshake
+    assert flow.protocol == "tcp"
+    assert flow.seen_handshake
