@@ -22,6 +22,8 @@ pub enum Nothing {
     Excluded,
     Skip(Skip),
     Problem(Problem),
+    /// A line of a trace that cannot be read, so that its time is not known either.
+    Unreadable(Problem),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +172,7 @@ fn simulated(
                 return Ok(Turn::Frame);
             }
             Told::Problem(problem) => {
-                to.nothing(&frame, Nothing::Problem(problem));
+                to.nothing(&frame, Nothing::Unreadable(problem));
                 return Ok(Turn::Frame);
             }
         }
