@@ -72,8 +72,8 @@ def read(source: Source, options: ReadOptions | None = None) -> Ledger:
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time.
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; `-` for standard input; or several files, which are merged by time.
     options
         How to read it.
 
@@ -182,9 +182,9 @@ def analyze(
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time. Or the folder of a run of the
-        lab (docs/lab.md), whose own events and names of paths are then used.
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; `-` for standard input; or several files, which are merged by time. Or the folder of a
+        run of the lab (docs/lab.md), whose own events and names of paths are then used.
     events
         A file of JSON lines with link changes (docs/events.md).
     labels

@@ -92,9 +92,10 @@ def analyze_command(
 
     TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
-    CAPTURES are pcap, pcapng or snoop files, or traces of ns-2, plain or compressed with gzip, zstd,
-    xz or lz4; - is standard input. Each is analyzed by itself, unless --merge makes them one. One can also be the
-    folder of a run (pathscope lab run): then the names of its paths and its events are known.
+    CAPTURES are pcap, pcapng or snoop files, or traces of ns-2, plain or compressed with gzip,
+    zstd, xz or lz4; - is standard input. Each is analyzed by itself, unless --merge makes them one.
+    One can also be the folder of a run (pathscope lab run): then the names of its paths and its
+    events are known.
 
     \b
     Example:

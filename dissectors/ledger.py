@@ -188,8 +188,8 @@ def read(
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or lz4; or several,
-        which are merged by time. The frames of each file are numbered on from
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; or several, which are merged by time. The frames of each file are numbered on from
         `Ledger.capture["files"][n]["first_frame"]`.
     options
         How to read it.
