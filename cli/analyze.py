@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,10 +36,15 @@ LONGEST_BIN_MS = 86_400_000
 )
 @click.option(
     "--end",
-    type=click.Choice(["client", "server"]),
-    default="client",
+    type=click.Choice(["client", "server", "both"]),
+    default="both",
     show_default=True,
     help="Whose capture of a run of the lab is analyzed.",
+)
+@click.option(
+    "--ends/--no-ends",
+    default=None,
+    help="Two captures are those of the two ends of one run, or are not. [default: found out]",
 )
 @click.option(
     "--bin",
@@ -76,6 +81,7 @@ def analyze_command(
     events: Path | None,
     labels: tuple[str, ...],
     end: str,
+    ends: bool | None,
     bin_ms: int,
     as_json: bool,
     out: Path | None,
@@ -92,41 +98,52 @@ def analyze_command(
     TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
     CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
-    standard input. Each is analyzed by itself, unless --merge makes them one. One can also be the
-    folder of a run (pathscope lab run): then the names of its paths and its events are known.
+    standard input. Each is analyzed by itself, unless --merge makes them one, or two of them are
+    found to be of the two ends of one run: then what was lost between them and how long the rest
+    took is measured, too. One can also be the folder of a run (pathscope lab run): then the names of
+    its paths and its events are known.
 
     \b
-    Example:
+    Examples:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
+      pathscope analyze fixtures/captures/lab-lossy/client.pcapng \\
+        fixtures/captures/lab-lossy/server.pcapng
     """
-    from ..api import analyze
+    from ..api import analyze, analyze_two
 
+    if ends and (merge or len(captures) != 2):
+        raise click.UsageError("--ends takes two captures, without --merge")
     options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder
 
         with refusals():
             prepare_folder(out, force=force)
+    how: dict[str, Any] = {"events": events, "labels": labels, "options": options}
     done: list[Analysis] = []
     failures: list[str] = []
-    for capture in [captures] if merge else [(capture,) for capture in captures]:
+    groups = [captures] if merge else [(capture,) for capture in captures]
+    if _may_be_two_ends(groups, ends):
+        try:
+            with refusals(), progress(captures) as advance:
+                done += analyze_two(*captures, ends=ends, progress=advance, **how)
+            groups = []
+        except Refusal as refusal:
+            if ends:
+                failures.append(refusal.message)
+                groups = []
+            # Else each by itself: one that cannot be read says so there.
+    for capture in groups:
         if len(capture) == 1 and (capture[0] / "run.json").is_file():
-            click.echo(f"{capture[0]}: a run; its events, and what its {end} saw", err=True)
+            saw = "both ends" if end == "both" else f"its {end}"
+            click.echo(f"{capture[0]}: a run; its events, and what {saw} saw", err=True)
+        source = capture[0] if len(capture) == 1 else capture
         try:
             if len(capture) == 1 and capture[0].is_dir():
                 _warn_of_a_slow_machine(capture[0])
             with refusals(), progress(capture) as advance:
-                done.append(
-                    analyze(
-                        capture[0] if len(capture) == 1 else capture,
-                        events=events,
-                        labels=labels,
-                        options=options,
-                        progress=advance,
-                        end=end,
-                    )
-                )
+                done.append(analyze(source, progress=advance, end=end, **how))
         except Refusal as refusal:
             failures.append(refusal.message)
     if as_json:
@@ -143,6 +160,14 @@ def analyze_command(
         sys.exit(BAD_INPUT)
     if strict and any(a.result.capture["damage"] is not None for a in done):
         sys.exit(DAMAGED_INPUT)
+
+
+def _may_be_two_ends(groups: list[tuple[Path, ...]], ends: bool | None) -> bool:
+    """Tell whether two files were named that nobody says are something else."""
+    files = [path for group in groups for path in group if not path.is_dir()]
+    # What can be read once only cannot be read again by itself.
+    once = [path for path in files if str(path) == "-"]
+    return ends is not False and len(groups) == len(files) == 2 and (ends is True or not once)
 
 
 def _warn_of_a_slow_machine(run: Path) -> None:
@@ -167,6 +192,10 @@ def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
     tables = {
         f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
         for number, analysis in enumerate(done)
+    } | {
+        f"{number}-other-end-{Path(analysis.other.path).name}": analysis.other.tables
+        for number, analysis in enumerate(done)
+        if analysis.other is not None
     }
     with refusals():
         write_results(out, result([a.result for a in done]), tables, force=force)

@@ -105,10 +105,9 @@ class Stretch:
     skew: float
     skew_error: float
 
-    @property
-    def difference_ns(self) -> float:
-        """The second clock minus the first, at the beginning."""
-        return self.base_ns + self.offset_ns
+    def difference_ns(self, other_ns: int) -> float:
+        """The second clock minus the first, when the second shows a time."""
+        return self.base_ns + (self.offset_ns + self.skew * (other_ns - self.origin_ns))
 
     @property
     def drift_ns(self) -> float:

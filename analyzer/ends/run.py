@@ -40,6 +40,8 @@ class Sent:
     ----------
     packets
         Those that the other capture has, or would have had.
+    transmission
+        Of the DATA chunk of each that was sent least often: 1 for a new one; `NO_DATA` where there is none.
     leaving
         Whether the first capture is the sender's.
     outside
@@ -49,6 +51,7 @@ class Sent:
     """
 
     packets: Packets
+    transmission: Column
     leaving: bool
     outside: int
     unsent: int
@@ -64,6 +67,8 @@ class Ends:
         The second capture's clock against the first's.
     pairs
         Associations and flows that both have.
+    paths
+        Of each pair, which path of the first capture is which of the second, by packets in both.
     matched
         Packets that both have.
     shared
@@ -77,6 +82,7 @@ class Ends:
 
     clock: Clock
     pairs: tuple[Pair, ...]
+    paths: tuple[dict[int, int], ...]
     matched: int
     shared: tuple[int, int]
     ways: dict[Way, Sent]
@@ -89,10 +95,13 @@ class Ends:
 
     def leaves(self, group: int, sender: End) -> bool | None:
         """Whether the first capture is that of the sender; None where nothing is known of it."""
-        for (one, _, end), sent in self.ways.items():
-            if (one, end) == (group, sender):
-                return sent.leaving
-        return None
+        return next((sent.leaving for _, sent in self.of(group, sender)), None)
+
+    def of(self, group: int, sender: End) -> list[tuple[int, Sent]]:
+        """Return what an end sent, by path."""
+        return [
+            (path, sent) for (one, path, end), sent in self.ways.items() if (one, end) == (group, sender)
+        ]
 
 
 def find_ends(first: Ledger, second: Ledger, *, forced: bool = False) -> Ends:
@@ -290,12 +299,24 @@ class _Fit:
                         arrival_frame[rows],
                         copies.get(key, 0) if copies is not None else None,
                     ),
+                    here.transmission[rows],
                     leaving,
                     outside,
                     unsent.get(key, 0),
                 )
+        known: list[dict[int, int]] = [{} for _ in self.pairs]
+        pair = self.way[self.rows] // 2
+        stacked = np.stack([pair, self.one.path[self.rows], self.other.path[self.others]])
+        for number, path, there in np.unique(stacked, axis=1).T.tolist():
+            known[number][path] = there
         return Ends(
-            self.clock, tuple(self.pairs), len(self.rows), self.shared(), found, unplaced
+            self.clock,
+            tuple(self.pairs),
+            tuple(known),
+            len(self.rows),
+            self.shared(),
+            found,
+            unplaced,
         )
 
     def _name(self, way: int, path: int) -> Way:

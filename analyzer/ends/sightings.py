@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,8 @@ FLOWS = 1 << 32
 """From here on a group is a flow; below, an association."""
 
 NO_PATH = -1
+
+NO_DATA = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Sightings:
         uint32.
     copy
         Whether the packet repeats that of a recent frame.
+    transmission
+        int64: of the DATA chunk sent least often, `NO_DATA` where there is none.
     digest
         uint64.
     """
@@ -49,14 +53,11 @@ class Sightings:
     frame: Column
     wire_bytes: Column
     copy: Column
+    transmission: Column
     digest: Column
 
     def __len__(self) -> int:
         return len(self.group)
-
-    def take(self, chosen: Column) -> Sightings:
-        """Return some rows."""
-        return Sightings(*(getattr(self, one.name)[chosen] for one in fields(self)))
 
 
 def is_cut(table: pa.Table) -> bool:
@@ -75,5 +76,6 @@ def columns(table: pa.Table, *, heads: bool) -> Sightings:
         frame=to_numpy(table["frame"]).astype(np.int64),
         wire_bytes=to_numpy(table["wire_bytes"]),
         copy=to_bools(table["duplicate_frame"]),
+        transmission=filled(table["transmission"], NO_DATA),
         digest=to_numpy(table["head_digest" if heads else "digest"]),
     )

@@ -91,6 +91,20 @@ def capture(path: Path, end: str) -> Path:
     return path / str(found["captures"][end])
 
 
+def chosen(path: Path, end: str) -> list[Path]:
+    """Return the capture of an end, or with `both` those of all ends that have one.
+
+    Raises
+    ------
+    FolderError
+        As `capture`.
+    """
+    if end != "both":
+        return [capture(path, end)]
+    there = [one for one in CAPTURES if one in facts(path).get("captures", ())]
+    return [capture(path, one) for one in there or CAPTURES]
+
+
 def labels(path: Path) -> list[str]:
     """Return a rule for the name of each of the run's paths, as `10.0.1.1=wlan`, for both ends."""
     scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))

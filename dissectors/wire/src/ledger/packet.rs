@@ -123,7 +123,7 @@ tables! {
         wire_bytes: u32,
         /// TSN of the first DATA or I-DATA chunk.
         tsn: Option<u32>,
-        /// Of that chunk: 1 for the first sight of the TSN, 2 for its first retransmission, ...; 0 when the earlier ones are not known.
+        /// Of the DATA or I-DATA chunk sent the least often: 1 where the packet has the first sight of a TSN, 2 for a first retransmission, ...; 0 when the earlier ones are not known.
         transmission: Option<u32>,
         /// Whether the packet repeats that of a recent frame, and it was not its sender who repeated it.
         duplicate_frame: bool,

@@ -170,8 +170,8 @@ impl Work {
                     whole = Whole::Partly;
                 }
             }
-            if digests.is_some() && data.is_none() {
-                data = tsn(&chunk).map(|tsn| (tsn, transmission));
+            if digests.is_some() {
+                data = sent_least(data, &chunk, transmission);
             }
             if let Some(Streamed::Chunks(rows)) = &mut self.streamed {
                 rows.push(chunk_row(seen, &standing, &chunk, index, transmission));
@@ -196,10 +196,20 @@ impl Work {
     }
 }
 
-fn tsn(chunk: &Chunk<'_>) -> Option<u32> {
-    matches!(chunk.kind, chunk::DATA | chunk::I_DATA)
-        .then(|| chunk.data().ok())?
-        .map(|data| data.tsn)
+/// First TSN of a packet, and the transmission of that of its chunks that was sent the least often,
+/// with one more chunk. 0, of a chunk whose earlier transmissions are not known, is the last to count.
+fn sent_least(
+    so_far: Option<(u32, Option<u32>)>,
+    chunk: &Chunk<'_>,
+    transmission: Option<u32>,
+) -> Option<(u32, Option<u32>)> {
+    if !matches!(chunk.kind, chunk::DATA | chunk::I_DATA) {
+        return so_far;
+    }
+    let Ok(data) = chunk.data() else { return so_far };
+    let (tsn, least) = so_far.unwrap_or((data.tsn, None));
+    let known = [least, transmission].into_iter().flatten();
+    Some((tsn, known.min_by_key(|count| count.wrapping_sub(1))))
 }
 
 impl Listener for Work {

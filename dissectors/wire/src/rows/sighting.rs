@@ -8,7 +8,7 @@ use crate::track::Seen;
 use crate::track::flow::{Followed, Sight};
 use crate::track::standing::{Kind, Standing};
 
-/// A packet of SCTP; `data` are TSN and transmission of its first DATA chunk. None of a packet
+/// A packet of SCTP; `data` are its first TSN and its least transmission. None of a packet
 /// that belongs to no association, or that was damaged on the way: it is another one than was sent.
 pub fn sighting_of_sctp(
     seen: &Seen<'_>,
