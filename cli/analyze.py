@@ -135,13 +135,10 @@ def analyze_command(
                 groups = []
             # Else each by itself: one that cannot be read says so there.
     for capture in groups:
-        if len(capture) == 1 and (capture[0] / "run.json").is_file():
-            saw = "both ends" if end == "both" else f"its {end}"
-            click.echo(f"{capture[0]}: a run; its events, and what {saw} saw", err=True)
         source = capture[0] if len(capture) == 1 else capture
         try:
             if len(capture) == 1 and capture[0].is_dir():
-                _warn_of_a_slow_machine(capture[0])
+                _tell_of_a_run(capture[0], end)
             with refusals(), progress(capture) as advance:
                 done.append(analyze(source, progress=advance, end=end, **how))
         except Refusal as refusal:
@@ -170,10 +167,15 @@ def _may_be_two_ends(groups: list[tuple[Path, ...]], ends: bool | None) -> bool:
     return ends is not False and len(groups) == len(files) == 2 and (ends is True or not once)
 
 
-def _warn_of_a_slow_machine(run: Path) -> None:
-    from ..replay.lab.folder import too_slow
+def _tell_of_a_run(run: Path, end: str) -> None:
+    from ..replay.lab.folder import CAPTURES, chosen, is_run, too_slow
 
+    if not is_run(run):
+        return
     with refusals():
+        seen = chosen(run, end)
+        who = "both ends" if len(seen) == len(CAPTURES) else f"its {seen[0].stem}"
+        click.echo(f"{run}: a run; its events, and what {who} saw", err=True)
         for reason in too_slow(run):
             click.echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
 

@@ -218,6 +218,8 @@ def _skew(x: Column, y: Column, points: Points) -> tuple[float, float]:
         for leaving in (True, False)
     ]
     skew = _allowed(_flattest(ways), x, y, points.leaving)
+    if abs(skew) >= MOST_SKEW:
+        return 0.0, MOST_SKEW  # a queue that grew all the time, rather than a clock
     errors = []
     for own in directions:
         if not own:
