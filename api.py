@@ -292,10 +292,10 @@ class _Two:
         options = options or ReadOptions(flows=True)
         reading = options if self.forced is False else replace(options, sightings=True)
         one, other = _read_both((self.first, self.second), reading, progress)
+        kept = [each.tables[ledgers.SIGHTINGS] for each in (one, other) if options.sightings]
         ends = None if self.forced is False else self._fit(one, other)
-        if not options.sightings:
-            for ledger in (one, other):
-                ledger.tables.pop(ledgers.SIGHTINGS, None)  # large, and of no more use
+        for each, table in zip((one, other), kept, strict=False):
+            each.tables[ledgers.SIGHTINGS] = table
         from .analyzer.associations import analyze_ledger
 
         if ends is None:

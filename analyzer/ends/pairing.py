@@ -59,16 +59,30 @@ def pair_groups(first: Sightings, second: Sightings) -> list[Pair]:
     )
     rows, columns = own[at], others[to]
     swapped = first.is_b[rows] != second.is_b[columns]
-    groups = np.stack([first.group[rows], second.group[columns], swapped.astype(np.int64)])
-    combinations, counts = np.unique(groups, axis=1, return_counts=True)
+    counted = combinations(first.group[rows], second.group[columns], swapped)
     found: list[Pair] = []
     taken: set[tuple[int, int]] = set()
-    for index in np.argsort(-counts, kind="stable").tolist():
-        one, other, turned = combinations[:, index].tolist()
+    for (one, other, turned), _ in sorted(counted, key=lambda found: -found[1]):
         if (0, one) not in taken and (1, other) not in taken:
             taken |= {(0, one), (1, other)}
             found.append(Pair(one, other, bool(turned)))
     return found
+
+
+def combinations(*columns: Column) -> list[tuple[tuple[int, ...], int]]:
+    """Return which values stand side by side in columns of few different values, and how often."""
+    if not len(columns[0]):
+        return []
+    values, code, size = [], np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        own, places = np.unique(column, return_inverse=True)
+        values.append(own)
+        code += size * places
+        size *= len(own)
+    codes, counts = np.unique(code, return_counts=True)
+    places = np.unravel_index(codes, [len(own) for own in values], order="F")
+    rows = zip(*(own[place].tolist() for own, place in zip(values, places, strict=True)), strict=True)
+    return list(zip(rows, counts.tolist(), strict=True))
 
 
 def _once(rows: Sightings) -> Column:

@@ -10,7 +10,7 @@ import numpy as np
 from ..transit import ABSENT_NS, ClockError, Packets
 from . import pairing
 from .clock import Clock, Points, estimate
-from .pairing import NO_WAY, Pair
+from .pairing import NO_WAY, Pair, combinations
 from .sightings import FLOWS, NO_PATH, Sightings, columns, is_cut
 
 if TYPE_CHECKING:
@@ -107,15 +107,19 @@ class Ends:
 def find_ends(first: Ledger, second: Ledger, *, forced: bool = False) -> Ends:
     """Fit two captures together, of which both have the table of sightings.
 
+    It is taken out of both ledgers: at 63 bytes a packet there is no room for it beside what is
+    made of it.
+
     Raises
     ------
     NotTwoEnds
         When they have no packet in common; and, unless `forced`, when they have too few, or the
         same packets at the same times, which is one capture twice.
     """
-    tables = [ledger.tables["sightings"] for ledger in (first, second)]
-    heads = any(is_cut(table) for table in tables)
-    one, other = (columns(table, heads=heads) for table in tables)
+    heads = any(is_cut(ledger.tables["sightings"]) for ledger in (first, second))
+    one, other = (
+        columns(ledger.tables.pop("sightings"), heads=heads) for ledger in (first, second)
+    )
     pairs = pairing.pair_groups(one, other)
     if not pairs:
         raise NotTwoEnds("no packet is in both captures")
@@ -306,9 +310,9 @@ class _Fit:
                 )
         known: list[dict[int, int]] = [{} for _ in self.pairs]
         pair = self.way[self.rows] // 2
-        stacked = np.stack([pair, self.one.path[self.rows], self.other.path[self.others]])
-        for number, path, there in np.unique(stacked, axis=1).T.tolist():
-            known[number][path] = there
+        both = combinations(pair, self.one.path[self.rows], self.other.path[self.others])
+        for (number, path, there_path), _ in both:
+            known[number][path] = there_path
         return Ends(
             self.clock,
             tuple(self.pairs),
@@ -329,27 +333,25 @@ class _Fit:
         """
         known: dict[tuple[int, int], int] = {}
         pair = self.other_way[self.others] // 2
-        stacked = np.stack([pair, self.other.path[self.others], self.one.path[self.rows]])
-        combinations, counts = np.unique(stacked, axis=1, return_counts=True)
-        for index in np.argsort(counts, kind="stable").tolist():
-            number, there, here = combinations[:, index].tolist()
+        paths = self.other.path[self.others], self.one.path[self.rows]
+        for (number, there, here), _ in sorted(combinations(pair, *paths), key=lambda one: one[1]):
             known[number, there] = here
         for number, one in enumerate(self.pairs):
             for (association, a, b), there in self.paths[1].items():
                 if association == one.second and (number, there) not in known:
                     ends = (b, a) if one.swapped else (a, b)
                     known[number, there] = self.paths[0].get((one.first, *ends), UNPLACED)
-        paths = np.full(len(self.other), NO_PATH, np.int64)
+        found = np.full(len(self.other), NO_PATH, np.int64)
         unplaced: dict[int, int] = {}
         for (number, there), here in known.items():
             if there == NO_PATH:
                 continue
             rows = (self.other_way // 2 == number) & (self.other.path == there)
-            paths[rows] = here
+            found[rows] = here
             if here == UNPLACED:
                 group = self.pairs[number].first
                 unplaced[group] = unplaced.get(group, 0) + int(rows.sum())
-        return paths, unplaced
+        return found, unplaced
 
     def _unsent(
         self, there: Sightings, way: Column, path: Column, partner: Column, leaving: bool
