@@ -274,7 +274,10 @@ def analyze_two(
 
 @dataclass(frozen=True, slots=True)
 class _Two:
-    """Two captures to analyze together: `forced` as `ends` of `analyze_two`; `needed` or else each."""
+    """Two captures to analyze together; `forced` is `ends` of `analyze_two`.
+
+    `needed`: it is an error when they are not two ends.
+    """
 
     first: Source
     second: Source
@@ -308,11 +311,11 @@ class _Two:
         return (Analysis(one, result, other),)
 
     def _fit(self, one: Ledger, other: Ledger) -> Ends | None:
-        from .analyzer.ends.run import NotTwoEnds, find_ends
+        from .analyzer.ends.run import NotTwoEndsError, find_ends
 
         try:
             return find_ends(one, other, forced=self.forced is True)
-        except NotTwoEnds as error:
+        except NotTwoEndsError as error:
             if self.needed:
                 raise ValueError(f"{one.path} and {other.path}: {error}") from error
             return None

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..dissectors.ledger import STANDARD_INPUT
 from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..api import Analysis
+
+    How = Mapping[str, Any]
+    Done = tuple[list[Analysis], list[str]]
 
 LONGEST_BIN_MS = 86_400_000
 """A day: longer ones are slips of the keyboard."""
@@ -100,8 +106,8 @@ def analyze_command(
     CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
     standard input. Each is analyzed by itself, unless --merge makes them one, or two of them are
     found to be of the two ends of one run: then what was lost between them and how long the rest
-    took is measured, too. One can also be the folder of a run (pathscope lab run): then the names of
-    its paths and its events are known.
+    took is measured, too. One can also be the folder of a run (pathscope lab run): then the names
+    of its paths and its events are known.
 
     \b
     Examples:
@@ -110,8 +116,6 @@ def analyze_command(
       pathscope analyze fixtures/captures/lab-lossy/client.pcapng \\
         fixtures/captures/lab-lossy/server.pcapng
     """
-    from ..api import analyze, analyze_two
-
     if ends and (merge or len(captures) != 2):
         raise click.UsageError("--ends takes two captures, without --merge")
     options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
@@ -120,29 +124,9 @@ def analyze_command(
 
         with refusals():
             prepare_folder(out, force=force)
-    how: dict[str, Any] = {"events": events, "labels": labels, "options": options}
-    done: list[Analysis] = []
-    failures: list[str] = []
-    groups = [captures] if merge else [(capture,) for capture in captures]
-    if _may_be_two_ends(groups, ends):
-        try:
-            with refusals(), progress(captures) as advance:
-                done += analyze_two(*captures, ends=ends, progress=advance, **how)
-            groups = []
-        except Refusal as refusal:
-            if ends:
-                failures.append(refusal.message)
-                groups = []
-            # Else each by itself: one that cannot be read says so there.
-    for capture in groups:
-        source = capture[0] if len(capture) == 1 else capture
-        try:
-            if len(capture) == 1 and capture[0].is_dir():
-                _tell_of_a_run(capture[0], end)
-            with refusals(), progress(capture) as advance:
-                done.append(analyze(source, progress=advance, end=end, **how))
-        except Refusal as refusal:
-            failures.append(refusal.message)
+    how = {"events": events, "labels": labels, "options": options}
+    groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
+    done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
     if as_json:
         from ..reports.contract import result
 
@@ -155,16 +139,44 @@ def analyze_command(
         click.echo(f"Error: {failure}", err=True)
     if failures:
         sys.exit(BAD_INPUT)
-    if strict and any(a.result.capture["damage"] is not None for a in done):
+    read = [ledger for a in done for ledger in (a.ledger, a.other) if ledger is not None]
+    if strict and any(ledger.capture["damage"] is not None for ledger in read):
         sys.exit(DAMAGED_INPUT)
 
 
-def _may_be_two_ends(groups: list[tuple[Path, ...]], ends: bool | None) -> bool:
-    """Tell whether two files were named that nobody says are something else."""
-    files = [path for group in groups for path in group if not path.is_dir()]
+def _two_ends(groups: list[tuple[Path, ...]], ends: bool | None, how: How) -> Done | None:
+    """Analyze two files that may be of two ends; None where they are to be read by themselves."""
+    from ..api import analyze_two
+
+    files = [group[0] for group in groups if len(group) == 1 and not group[0].is_dir()]
     # What can be read once only cannot be read again by itself.
-    once = [path for path in files if str(path) == "-"]
-    return ends is not False and len(groups) == len(files) == 2 and (ends is True or not once)
+    once = any(str(path) == STANDARD_INPUT for path in files)
+    if ends is False or not len(groups) == len(files) == 2 or (once and not ends):
+        return None
+    try:
+        with refusals(), progress(files) as advance:
+            return list(analyze_two(*files, ends=ends, progress=advance, **how)), []
+    except Refusal as refusal:
+        # By itself each says what is wrong with it, and the other one is still analyzed.
+        return ([], [refusal.message]) if ends else None
+
+
+def _each(groups: list[tuple[Path, ...]], end: str, how: How) -> Done:
+    """Analyze captures one by one."""
+    from ..api import analyze
+
+    done: list[Analysis] = []
+    failures = []
+    for group in groups:
+        source = group[0] if len(group) == 1 else group
+        try:
+            if len(group) == 1 and group[0].is_dir():
+                _tell_of_a_run(group[0], end)
+            with refusals(), progress(group) as advance:
+                done.append(analyze(source, progress=advance, end=end, **how))
+        except Refusal as refusal:
+            failures.append(refusal.message)
+    return done, failures
 
 
 def _tell_of_a_run(run: Path, end: str) -> None:

@@ -230,7 +230,7 @@ def read(
 
 @dataclass(slots=True)
 class _Sightings:
-    """Rows of that table while the pass goes on, as columns: they are too many for anything else."""
+    """Rows of that table while the pass goes on, as columns: too many for anything else."""
 
     batches: list[Any] = field(default_factory=list)
     kept: int = 0

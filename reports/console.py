@@ -224,7 +224,9 @@ def _handover(handover: Handover, start_ns: int) -> Group:
         table.add_row(
             time(instant, start_ns),
             INSTANT_WORDS[name],
-            "" if instant.frame is None else f"{instant.frame}{' there' if instant.elsewhere else ''}",
+            ""
+            if instant.frame is None
+            else f"{instant.frame}{' there' if instant.elsewhere else ''}",
             instant.basis or "",
         )
     spans = grid("how long", "", "")

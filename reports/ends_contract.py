@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..analyzer.context import ENDS
+from ..analyzer.context import ENDS, other
 from .units import file_name
 from .values import instant, measure, measures
 
@@ -26,21 +26,21 @@ def capture_objects(captures: Sequence[CaptureResult]) -> tuple[list[dict[str, A
         places.append(len(files))
         files.append({"path": file_name(capture.path), **capture.capture})
         if capture.other_end is not None:
-            files.append(_other(capture.other_end, places[-1]))
+            files.append(_second(capture.other_end, places[-1]))
     return files, places
 
 
-def _other(other: OtherEnd, first: int) -> dict[str, Any]:
+def _second(second: OtherEnd, first: int) -> dict[str, Any]:
     return {
-        "path": file_name(other.path),
-        **other.capture,
+        "path": file_name(second.path),
+        **second.capture,
         "other_end": {
             "of": first,
-            "clock": _clock(other.clock),
-            "matched_packets": other.matched_packets,
-            "shared_packets": dict(zip(("first", "other"), other.shared_packets, strict=True)),
-            "associations": [_counterpart(one) for one in other.counterparts if not one.is_flow],
-            "flows": [_counterpart(one) for one in other.counterparts if one.is_flow],
+            "clock": _clock(second.clock),
+            "matched_packets": second.matched_packets,
+            "shared_packets": dict(zip(("first", "other"), second.shared_packets, strict=True)),
+            "associations": [_counterpart(one) for one in second.counterparts if not one.is_flow],
+            "flows": [_counterpart(one) for one in second.counterparts if one.is_flow],
         },
     }
 
@@ -49,9 +49,7 @@ def _clock(clock: ClockRelation) -> dict[str, Any]:
     return {
         "offset_s": measure(clock.offset_s),
         "skew_ppm": measure(clock.skew_ppm),
-        "steps": [
-            {"at": instant(step.at), "step_s": measure(step.step_s)} for step in clock.steps
-        ],
+        "steps": [{"at": instant(step.at), "step_s": measure(step.step_s)} for step in clock.steps],
     }
 
 
@@ -71,7 +69,7 @@ def _counterpart(one: Counterpart) -> dict[str, Any]:
 
 def transit(path: Path) -> dict[str, Any] | None:
     """Return what became of the packets of a path, by direction; None of one capture alone."""
-    ways = {f"{end}_to_{far}": path.directions[end].transit for end, far in ("ab", "ba")}
+    ways = {f"{end}_to_{other(end)}": path.directions[end].transit for end in ENDS}
     if not any(ways.values()):
         return None
     return {name: None if way is None else measures(way) for name, way in ways.items()}

@@ -83,9 +83,7 @@ def _block(kind: int, body: bytes) -> bytes:
 def _packet(body: bytes) -> Captured:
     interface, high, low, kept, length = struct.unpack_from("<5I", body)
     end = 20 + kept
-    return Captured(
-        interface, high << 32 | low, length, body[20:end], body[end + (-kept % 4) :]
-    )
+    return Captured(interface, high << 32 | low, length, body[20:end], body[end + (-kept % 4) :])
 
 
 def _body(one: Captured) -> bytes:

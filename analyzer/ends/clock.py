@@ -4,10 +4,11 @@ A packet that left the first capture's place and arrived at the second's shows t
 the clocks plus its delay; one that came the other way shows the difference minus its delay. So the
 difference lies below all of the former and above all of the latter, and in the middle of that
 interval when the least delays of both directions are the same (Cristian 1989): whatever they are,
-it is off by no more than half of the least round trip. The skew is the slope under which the packets
-of each way lie least above their own lower envelope (Moon, Skelly and Towsley 1999), all ways and
-both directions taken together as is likeliest where queues delay packets exponentially, each way by
-a mean of its own. One clock may also step (`steps`): each stretch between two steps has its own line.
+it is off by no more than half of the least round trip. The skew is the slope under which the
+packets of each way lie least above their own lower envelope (Moon, Skelly and Towsley 1999), all
+ways and both directions taken together as is likeliest where queues delay packets exponentially,
+each way by a mean of its own. One clock may also step (`steps`): each stretch between two steps
+has its own line.
 """
 
 from __future__ import annotations
@@ -79,8 +80,9 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The line between two steps: the second clock minus the first is
-    base_ns + offset_ns + skew (second clock - origin_ns).
+    """The line between two steps, of the second clock minus the first.
+
+    It is base_ns + offset_ns + skew (second clock - origin_ns).
 
     Attributes
     ----------
@@ -260,7 +262,8 @@ def _allowed(skew: float, x: Column, y: Column, leaving: Column) -> float:
     if leaving.all() or not leaving.any():
         return skew
     ways = [
-        Envelope.of(x[own], y[own], leaving=out) for own, out in ((leaving, True), (~leaving, False))
+        Envelope.of(x[own], y[own], leaving=out)
+        for own, out in ((leaving, True), (~leaving, False))
     ]
 
     def room(slopes: Column) -> Column:
@@ -283,5 +286,3 @@ def _allowed(skew: float, x: Column, y: Column, leaving: Column) -> float:
         else:
             outside = middle
     return inside
-
-

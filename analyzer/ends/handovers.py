@@ -13,7 +13,8 @@ from .sightings import NO_DATA
 
 if TYPE_CHECKING:
     from ..model import Handover
-    from .run import Ends, Sent
+    from .between import Sent
+    from .run import Ends
 
 FIRST = 1
 """Transmission of a new chunk."""
@@ -27,8 +28,8 @@ def with_arrivals(handover: Handover, group: int, ends: Ends) -> Handover:
     `data_interruption_s` is t_first_arrival - t_last_data_old (study B): from the sending of the
     last DATA on the old path, whether that arrived or not, to an arrival at the other end.
     """
-    ways = dict(ends.of(group, handover.sender))
-    new, old = ways.get(handover.to_path), ways.get(handover.from_path)
+    new = ends.ways.get((group, handover.to_path, handover.sender))
+    old = ends.ways.get((group, handover.from_path, handover.sender))
     error_ns = ends.clock.error_ns
     frame = handover.instants["t_first_new"].frame
     if new is None or old is None or error_ns is None or frame is None:

@@ -77,8 +77,8 @@ class OtherEnd:
     matched_packets
         Packets that both captures have.
     shared_packets
-        Packets of associations and flows that the first capture, and that the other, has of the time
-        in which both ran.
+        Packets of associations and flows that the first capture, and that the other, has of the
+        time in which both ran.
     counterparts
         What both have, associations first.
     """

@@ -80,8 +80,10 @@ def combinations(*columns: Column) -> list[tuple[tuple[int, ...], int]]:
         code += size * places
         size *= len(own)
     codes, counts = np.unique(code, return_counts=True)
-    places = np.unravel_index(codes, [len(own) for own in values], order="F")
-    rows = zip(*(own[place].tolist() for own, place in zip(values, places, strict=True)), strict=True)
+    sides = np.unravel_index(codes, [len(own) for own in values], order="F")
+    rows = zip(
+        *(own[place].tolist() for own, place in zip(values, sides, strict=True)), strict=True
+    )
     return list(zip(rows, counts.tolist(), strict=True))
 
 
@@ -111,7 +113,7 @@ def ways(rows: Sightings, pairs: list[Pair], *, is_second: bool) -> Column:
     is_b = rows.is_b
     if is_second:
         is_b = is_b ^ np.array([pair.swapped for pair in pairs], bool)[number]
-    return np.where(known, 2 * number + is_b, NO_WAY)
+    return np.where(known, 2 * number + is_b, NO_WAY).astype(np.int32)
 
 
 def match(first: Sightings, second: Sightings, first_way: Column, second_way: Column) -> Matches:
@@ -135,16 +137,17 @@ def match(first: Sightings, second: Sightings, first_way: Column, second_way: Co
     )
 
 
-def keys_of(rows: Sightings, way: Column) -> Column:
-    """Make one number of way and digest."""
-    found: Column = rows.digest ^ ((way + 1).astype(np.uint64) * _SPREAD)
+def keys_of(rows: Sightings, way: Column, chosen: Column) -> Column:
+    """Make one number of way and digest, of some rows."""
+    spread = (way[chosen] + 1).astype(np.uint64) * _SPREAD
+    found: Column = rows.digest[chosen] ^ spread
     return found
 
 
 def _runs(rows: Sightings, way: Column) -> tuple[Column, Column, Column, Column]:
     """Packets by way and digest: keys, and where each one's rows are in the order of times."""
     chosen = np.flatnonzero(~rows.copy & (way != NO_WAY))
-    keys = keys_of(rows, way)[chosen]
+    keys = keys_of(rows, way, chosen)
     order = np.lexsort((rows.time_ns[chosen], keys))
     keys = keys[order]
     starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else order

@@ -33,7 +33,7 @@ class Sightings:
     is_b
         Whether the sender is end b.
     path
-        int64; `NO_PATH` for flows and for copies.
+        int32; `NO_PATH` for flows and for copies.
     time_ns, frame
         int64.
     wire_bytes
@@ -41,7 +41,7 @@ class Sightings:
     copy
         Whether the packet repeats that of a recent frame.
     transmission
-        int64: of the DATA chunk sent least often, `NO_DATA` where there is none.
+        int32: of the DATA chunk sent least often, `NO_DATA` where there is none.
     digest
         uint64.
     """
@@ -71,11 +71,11 @@ def columns(table: pa.Table, *, heads: bool) -> Sightings:
     return Sightings(
         group=np.where(association >= 0, association, flow + FLOWS),
         is_b=is_letter(table["sender"], "b"),
-        path=filled(table["path"], NO_PATH),
+        path=filled(table["path"], NO_PATH).astype(np.int32),
         time_ns=to_numpy(table["time_ns"]),
         frame=to_numpy(table["frame"]).astype(np.int64),
         wire_bytes=to_numpy(table["wire_bytes"]),
         copy=to_bools(table["duplicate_frame"]),
-        transmission=filled(table["transmission"], NO_DATA),
+        transmission=filled(table["transmission"], NO_DATA).astype(np.int32),
         digest=to_numpy(table["head_digest" if heads else "digest"]),
     )

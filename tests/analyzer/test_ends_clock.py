@@ -147,7 +147,5 @@ def test_clocks_that_no_line_explains() -> None:
     """The packets that come back arrive before they were sent, whatever the skew."""
     points = crossing(7).points
     wrong = np.where(points.leaving, points.delta_ns, points.delta_ns + 100 * MS)
-    clock = estimate(
-        Points(points.other_ns, wrong, points.other_frame, points.leaving, points.way)
-    )
+    clock = estimate(Points(points.other_ns, wrong, points.other_frame, points.leaving, points.way))
     assert clock.reason == NO_LINE

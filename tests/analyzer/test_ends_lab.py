@@ -1,4 +1,4 @@
-"""Two captures of the lab's runs: one kernel's clock, so what the other clock is made to be is known."""
+"""Two captures of the lab's runs: by one kernel's clock, or one that a test makes differ."""
 
 from __future__ import annotations
 
@@ -145,9 +145,7 @@ def identities(capture: Path) -> dict[int, tuple[object, ...]]:
 
 @pytest.mark.parametrize("run", ["lab-lossy", "lab-failover", "lab-one-way", "lab-three-paths"])
 @pytest.mark.parametrize(("end", "other"), [("client", "server"), ("server", "client")])
-def test_what_was_lost_is_what_tshark_sees_on_one_side_only(
-    run: str, end: str, other: str
-) -> None:
+def test_what_was_lost_is_what_tshark_sees_on_one_side_only(run: str, end: str, other: str) -> None:
     here, there = (CAPTURES / run / f"{name}.pcapng" for name in (end, other))
     ends = fitted(here, there)
     ours, theirs = identities(here), Counter(identities(there).values())
@@ -191,7 +189,7 @@ def test_losses_are_netems() -> None:
         ("lab-lossy", "cellular", 40, 0),
         ("lab-failover", "wlan", 5, 0),
         ("lab-failover", "cellular", 40, 5),
-        ("lab-asconf", "wlan", 5, 0),
+        ("lab-udp-encap", "wlan", 5, 0),
     ],
 )
 def test_delays_are_netems(run: str, label: str, delay_ms: int, jitter_ms: int) -> None:
@@ -233,7 +231,7 @@ def test_the_handover_knows_when_its_data_arrived() -> None:
     interruption = handover.metrics["data_interruption_s"]
     assert last_ns is not None
     assert holds(interruption, (arrived_ns - last_ns) / SECOND)
-    # From the server's side it is the same: what was sent on the old path is only in the other file.
+    # From the server's side it is the same: what was sent on the old path is in the other file.
     turned = both(FAILOVER / "server.pcapng", FAILOVER / "client.pcapng")
     (same,) = turned.associations[0].handovers
     assert same.instants["t_last_data_old"].elsewhere
@@ -258,7 +256,7 @@ def translated(one: Captured) -> Captured:
     ports = [61_000 if port != 5000 else port for port in struct.unpack_from("!2H", value)]
     struct.pack_into("!2H", value, 0, *ports)
     value[8:12] = bytes(4)
-    value[8:12] = struct.pack("<I", crc32c(bytes(value)))
+    value[8:12] = struct.pack("<I", crc32c(bytes(value)))  # type: ignore[no-untyped-call]
     del packet.chksum
     packet.remove_payload()
     return replace(one, data=bytes(frame / bytes(value)))
@@ -304,7 +302,9 @@ def test_packets_outside_the_others_time_are_not_lost(tmp_path: Path) -> None:
         all_of_it = whole.ways[name].packets
         assert len(way.packets.frame) + way.outside == len(all_of_it.frame)
         sent = all_of_it.sent_ns
-        lost = (all_of_it.arrived_ns == ABSENT_NS) & (sent >= window[0]) & (sent < window[1] - 50 * MS)
+        lost = (
+            (all_of_it.arrived_ns == ABSENT_NS) & (sent >= window[0]) & (sent < window[1] - 50 * MS)
+        )
         assert set(all_of_it.frame[lost].tolist()) <= lost_frames(part)
 
 
@@ -342,9 +342,7 @@ def test_a_clock_that_steps_is_told(by_ms: int, tmp_path: Path) -> None:
     assert any("one of the clocks stepped" in text for text in found.warnings)
     known = dict(transits(both(run / "client.pcapng", run / "server.pcapng")))
     for way, numbers in transits(found):
-        median, expected = (
-            each["one_way_delay_p50_ns"].value for each in (numbers, known[way])
-        )
+        median, expected = (each["one_way_delay_p50_ns"].value for each in (numbers, known[way]))
         if expected is not None and median is not None:
             assert median == pytest.approx(expected, abs=MS), way
 
@@ -384,7 +382,10 @@ def test_rotated_files_and_interfaces_are_not_two_ends(tmp_path: Path) -> None:
     )
     assert len(api.analyze_two(*ring)) == 2
     links = parts(
-        capture, tmp_path, kept(lambda one: one.interface == 0), kept(lambda one: one.interface == 1)
+        capture,
+        tmp_path,
+        kept(lambda one: one.interface == 0),
+        kept(lambda one: one.interface == 1),
     )
     assert len(api.analyze_two(*links)) == 2
     assert len(api.analyze_two(capture, capture)) == 2
