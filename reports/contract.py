@@ -9,7 +9,6 @@ from ..dissectors import _core
 from .ends_contract import capture_objects, transit
 from .flow_contract import connection_object, flow_object, icmp_object
 from .simulation import simulation_object
-from .units import file_name
 from .values import finding, instant, measure, measures
 
 if TYPE_CHECKING:
