@@ -1,15 +1,19 @@
 //! One association: its ends, addresses and paths, and its chunks in order.
 
+mod transfer;
+
+use super::acknowledging::Acknowledging;
 use super::authentication::Authentication;
 use super::control;
 use super::message::Messages;
 use super::path::{Path, Place};
 use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
+use super::window::Window;
 use super::{End, Key, Moment, Seen};
 use crate::address::Address;
 use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow, push};
-use crate::problem::{Kind, Layer, Problem};
+use crate::problem::Problem;
 use crate::sctp::asconf::Asconf;
 use crate::sctp::setup::Init;
 use crate::sctp::{Chunk, chunk, param};
@@ -40,6 +44,9 @@ pub struct Association {
     heartbeats: Heartbeats,
     reconfigurations: Reconfigurations,
     messages: [Messages; 2],
+    /// Of each end as a receiver.
+    acknowledging: [Acknowledging; 2],
+    windows: [Window; 2],
     authentication: Authentication,
     last_path: usize,
     /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
@@ -82,6 +89,8 @@ impl Association {
             heartbeats: Heartbeats::default(),
             reconfigurations: Reconfigurations::default(),
             messages: End::BOTH.map(|end| Messages::new(number, end)),
+            acknowledging: Default::default(),
+            windows: Default::default(),
             authentication: Authentication::default(),
             last_path: 0,
             handshake: [false; 4],
@@ -252,32 +261,12 @@ impl Association {
         let mut outcome = Outcome::default();
         self.authentication.chunk(chunk, at, ledger);
         let result = match chunk.kind {
-            chunk::DATA | chunk::I_DATA => chunk.data().map(|data| {
-                let sender = &mut self.senders[at.sender as usize];
-                let transmission = sender.data(&data, at, &mut self.paths, ledger);
-                outcome.transmission = Some(transmission);
-                if transmission == 1 {
-                    let odd = self.messages[at.sender as usize].data(&data, at, sender, ledger);
-                    outcome.problem = odd.map(|problem| problem.at(chunk.offset as usize));
-                }
-            }),
-            chunk::SACK | chunk::NR_SACK => chunk.sack().map(|sack| {
-                let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
-                let bin = way.bin(at, ledger);
-                let least = bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
-                bin.a_rwnd_min_bytes = Some(least);
-                let sender = &mut self.senders[at.sender.other() as usize];
-                if sender.sack(&sack, at, &mut self.paths, ledger) {
-                    outcome.problem = Some(Problem {
-                        kind: Kind::Malformed,
-                        layer: Layer::Chunk,
-                        offset: chunk.offset,
-                        needed: 0,
-                        available: 0,
-                        what: "gap blocks overlap or are out of order",
-                    });
-                }
-            }),
+            chunk::DATA | chunk::I_DATA => {
+                chunk.data().map(|data| self.data(&data, chunk.offset, at, ledger, &mut outcome))
+            }
+            chunk::SACK | chunk::NR_SACK => {
+                chunk.sack().map(|sack| self.sack(&sack, chunk.offset, at, ledger, &mut outcome))
+            }
             chunk::HEARTBEAT => {
                 chunk.heartbeat_info().map(|info| self.heartbeats.sent(info, at, ledger))
             }
@@ -400,7 +389,7 @@ impl Association {
             chunk::FORWARD_TSN | chunk::I_FORWARD_TSN => {
                 let forward = chunk.forward_tsn()?;
                 let sender = &mut self.senders[at.sender as usize];
-                sender.forward_tsn(forward.new_cumulative_tsn);
+                sender.forward_tsn(&forward, at, ledger);
                 self.messages[at.sender as usize].forward(&forward, sender, ledger);
             }
             chunk::SHUTDOWN => {
@@ -441,6 +430,9 @@ impl Association {
     pub fn finish(&mut self, ledger: &mut Ledger) {
         for (messages, sender) in self.messages.iter_mut().zip(&self.senders) {
             messages.finish(sender, ledger);
+        }
+        for end in End::BOTH {
+            self.acknowledging[end as usize].finish(self.number, end, ledger);
         }
         let unanswered = !self.was_answered();
         let row = self.row(ledger);

@@ -1,0 +1,66 @@
+//! DATA and SACK of an association: to its senders, its messages, and what is told of its receivers.
+
+use super::{Association, Outcome};
+use crate::ledger::Ledger;
+use crate::problem::{Kind, Layer, Problem};
+use crate::sctp::data::Data;
+use crate::sctp::sack::Sack;
+use crate::track::acknowledging::Answer;
+use crate::track::path::Place;
+
+impl Association {
+    pub(super) fn data(
+        &mut self,
+        data: &Data<'_>,
+        offset: u32,
+        at: &Place,
+        ledger: &mut Ledger,
+        outcome: &mut Outcome,
+    ) {
+        let (end, receiver) = (at.sender as usize, at.sender.other() as usize);
+        let sender = &mut self.senders[end];
+        let transmission = sender.data(data, at, &mut self.paths, ledger);
+        outcome.transmission = Some(transmission);
+        if transmission == 1 {
+            let odd = self.messages[end].data(data, at, sender, ledger);
+            outcome.problem = odd.map(|problem| problem.at(offset as usize));
+        }
+        self.acknowledging[receiver].data(transmission == 1 && !data.immediate, at);
+        self.acknowledging[end].own_data(at);
+        if self.windows[receiver].is_closed() && sender.has_one_out() {
+            self.windows[receiver].probed(at, ledger);
+        }
+    }
+
+    pub(super) fn sack(
+        &mut self,
+        sack: &Sack<'_>,
+        offset: u32,
+        at: &Place,
+        ledger: &mut Ledger,
+        outcome: &mut Outcome,
+    ) {
+        let receiver = at.sender as usize;
+        let bin = self.paths[at.path as usize].ways[receiver].bin(at, ledger);
+        let least = bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
+        bin.a_rwnd_min_bytes = Some(least);
+        let sender = &mut self.senders[at.sender.other() as usize];
+        if sender.sack(sack, at, &mut self.paths, ledger) {
+            outcome.problem = Some(Problem {
+                kind: Kind::Malformed,
+                layer: Layer::Chunk,
+                offset,
+                needed: 0,
+                available: 0,
+                what: "gap blocks overlap or are out of order",
+            });
+        }
+        let answer = Answer {
+            has_gaps: sack.gaps().len() + sack.nr_gaps().len() > 0,
+            packets: sender.acked_packets(),
+            complete: sender.is_idle(),
+        };
+        self.acknowledging[receiver].sack(&answer, at, ledger);
+        self.windows[receiver].advertised(sack.a_rwnd, at, ledger);
+    }
+}
