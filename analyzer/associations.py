@@ -20,6 +20,7 @@ from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
 from .protection import authentication, zero_checksum
+from .receivers import describe_receivers
 from .streams import describe_streams
 from .timers import infer_timers
 from .vantage import captured_at
@@ -69,6 +70,7 @@ def _association(context: Context) -> Association:
     handovers: list[Handover] = []
     excursions: list[Excursion] = []
     timers: dict[End, dict[str, Timer]] = {}
+    vantage = captured_at(context)
     for end in ENDS:
         moves = find_moves(context, end)
         earlier = [[m for m in moves[:index] if m.is_handover] for index in range(len(moves))]
@@ -77,7 +79,7 @@ def _association(context: Context) -> Association:
             for move, before in zip(moves, earlier, strict=True)
             if move.is_handover and find_cause(context, end, move, before).cause == "timeout"
         ]
-        timers[end] = infer_timers(context, end, given_up_after)
+        timers[end] = infer_timers(context, end, given_up_after, vantage)
         for move, before in zip(moves, earlier, strict=True):
             described = describe_move(context, end, move, before, timers[end])
             if isinstance(described, Handover):
@@ -85,7 +87,6 @@ def _association(context: Context) -> Association:
             else:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
-    vantage = captured_at(context)
     return Association(
         number=row["association"],
         endpoints={end: _endpoint(context, end) for end in ENDS},
@@ -104,8 +105,9 @@ def _association(context: Context) -> Association:
         zero_checksum=zero_checksum(context),
         authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
-        streams=describe_streams(context),
-        paths=describe_paths(context, ordered, tuple(excursions)),
+        streams=describe_streams(context, vantage),
+        receivers=describe_receivers(context, vantage),
+        paths=describe_paths(context, ordered, tuple(excursions), vantage),
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),
