@@ -77,6 +77,8 @@ SPANS = {
     "runs": ("first_ns", "last_ns"),
     "stalls": ("start_ns", "end_ns"),
     "silences": ("start_ns", "end_ns"),
+    "zero_windows": ("start_ns", "last_ns", "end_ns"),
+    "lone_packets": ("time_ns", "sack_ns"),
     "flows": ("start_ns", "end_ns"),
     "flow_directions": ("start_ns", "end_ns"),
     "streams": ("first_ns", "last_ns"),

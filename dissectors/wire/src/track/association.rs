@@ -44,8 +44,8 @@ pub struct Association {
     heartbeats: Heartbeats,
     reconfigurations: Reconfigurations,
     messages: [Messages; 2],
-    /// Of each end as a receiver.
-    acknowledging: [Acknowledging; 2],
+    /// Of each end as a receiver, once it was sent DATA or sent a SACK.
+    acknowledging: [Option<Box<Acknowledging>>; 2],
     windows: [Window; 2],
     authentication: Authentication,
     last_path: usize,
@@ -432,7 +432,9 @@ impl Association {
             messages.finish(sender, ledger);
         }
         for end in End::BOTH {
-            self.acknowledging[end as usize].finish(self.number, end, ledger);
+            if let Some(one) = &mut self.acknowledging[end as usize] {
+                one.finish(self.number, end, ledger);
+            }
         }
         let unanswered = !self.was_answered();
         let row = self.row(ledger);

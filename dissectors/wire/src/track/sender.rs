@@ -92,7 +92,8 @@ pub struct Sender {
     gap_acked: usize,
     /// Chunks up to here may have been seen out of order.
     untidy_to: Option<u64>,
-    blocking: Blocking,
+    /// Made when chunks come out of order: most associations of a flood have none.
+    blocking: Option<Box<Blocking>>,
     /// In Fast Recovery (RFC 9260 section 7.2.4): the TSN whose acknowledgement ends it.
     recovery_exit: Option<u64>,
     /// Least time from the start of T3-rtx to its expiry, on any path.
@@ -120,7 +121,7 @@ impl Sender {
             has_forgotten: false,
             gap_acked: 0,
             untidy_to: None,
-            blocking: Blocking::default(),
+            blocking: None,
             recovery_exit: None,
             least_expiry_ns: None,
             acked_packets: 0,

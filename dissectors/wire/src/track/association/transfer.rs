@@ -25,8 +25,12 @@ impl Association {
             let odd = self.messages[end].data(data, at, sender, ledger);
             outcome.problem = odd.map(|problem| problem.at(offset as usize));
         }
-        self.acknowledging[receiver].data(transmission == 1 && !data.immediate, at);
-        self.acknowledging[end].own_data(at);
+        self.acknowledging[receiver]
+            .get_or_insert_default()
+            .data(transmission == 1 && !data.immediate, at);
+        if let Some(one) = &mut self.acknowledging[end] {
+            one.own_data(at);
+        }
         if self.windows[receiver].is_closed() && sender.has_one_out() {
             self.windows[receiver].probed(at, ledger);
         }
@@ -60,7 +64,7 @@ impl Association {
             packets: sender.acked_packets(),
             complete: sender.is_idle(),
         };
-        self.acknowledging[receiver].sack(&answer, at, ledger);
+        self.acknowledging[receiver].get_or_insert_default().sack(&answer, at, ledger);
         self.windows[receiver].advertised(sack.a_rwnd, at, ledger);
     }
 }

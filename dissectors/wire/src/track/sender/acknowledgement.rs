@@ -86,7 +86,8 @@ impl Sender {
             }
             let sent = &self.sent[self.settled];
             if !in_order && let Some(acked) = sent.acked {
-                self.blocking.pass(sent, acked, (at.association, self.end), ledger);
+                let blocking = self.blocking.get_or_insert_default();
+                blocking.pass(sent, acked, (at.association, self.end), ledger);
             }
             self.settled += 1;
         }
@@ -306,7 +307,8 @@ impl Sender {
         let passed = unwrap.near(forward.new_cumulative_tsn);
         if self.cumulative.is_none_or(|cumulative| passed > cumulative) {
             for skipped in forward.skipped().filter(|skipped| !skipped.unordered) {
-                self.blocking.given_up(skipped.stream, passed, at.moment, ledger);
+                let blocking = self.blocking.get_or_insert_default();
+                blocking.given_up(skipped.stream, passed, at.moment, ledger);
             }
             self.untidy_to = self.untidy_to.max(self.highest);
         }
