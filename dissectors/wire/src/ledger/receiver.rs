@@ -18,7 +18,7 @@ tables! {
         sender: &'static str,
         /// Stream identifier.
         stream: u16,
-        /// Payload protocol identifier; absent where it was not seen.
+        /// Payload protocol identifier; absent where I-DATA's first fragment, which states it, was not seen, or acknowledged before anything was missing.
         ppid: Option<u32>,
         /// How arrivals are told: sack (by the SACK that covers a chunk first, cumulatively or in a gap block: what the sender knows) or data (by the DATA in the capture: what the receiver knows in a capture taken there).
         seen_by: &'static str,

@@ -2,14 +2,12 @@
 
 mod transfer;
 
-use super::acknowledging::Acknowledging;
 use super::authentication::Authentication;
 use super::control;
 use super::message::Messages;
 use super::path::{Path, Place};
 use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
-use super::window::Window;
 use super::{End, Key, Moment, Seen};
 use crate::address::Address;
 use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow, push};
@@ -17,6 +15,7 @@ use crate::problem::Problem;
 use crate::sctp::asconf::Asconf;
 use crate::sctp::setup::Init;
 use crate::sctp::{Chunk, chunk, param};
+use transfer::Receiver;
 
 /// Most paths of one association: 32 by 32 addresses. More is an attack or a broken capture.
 const PATHS: usize = 1024;
@@ -44,9 +43,8 @@ pub struct Association {
     heartbeats: Heartbeats,
     reconfigurations: Reconfigurations,
     messages: [Messages; 2],
-    /// Of each end as a receiver, once it was sent DATA or sent a SACK.
-    acknowledging: [Option<Box<Acknowledging>>; 2],
-    windows: [Window; 2],
+    /// Each end as a receiver, once it was sent DATA or sent a SACK.
+    receivers: [Option<Box<Receiver>>; 2],
     authentication: Authentication,
     last_path: usize,
     /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
@@ -89,8 +87,7 @@ impl Association {
             heartbeats: Heartbeats::default(),
             reconfigurations: Reconfigurations::default(),
             messages: End::BOTH.map(|end| Messages::new(number, end)),
-            acknowledging: Default::default(),
-            windows: Default::default(),
+            receivers: Default::default(),
             authentication: Authentication::default(),
             last_path: 0,
             handshake: [false; 4],
@@ -432,8 +429,8 @@ impl Association {
             messages.finish(sender, ledger);
         }
         for end in End::BOTH {
-            if let Some(one) = &mut self.acknowledging[end as usize] {
-                one.finish(self.number, end, ledger);
+            if let Some(receiver) = &mut self.receivers[end as usize] {
+                receiver.acknowledging.finish(self.number, end, ledger);
             }
         }
         let unanswered = !self.was_answered();

@@ -44,7 +44,8 @@ pub struct Way {
     pub consecutive_timeouts: u32,
     pub sack_rtt: Rtt,
     pub heartbeat_rtt: Rtt,
-    pub rto: Rto,
+    /// Of a way that sent DATA or was answered a HEARTBEAT.
+    rto: Option<Box<Rto>>,
     /// ASCONF DELETE asks for one of the path's addresses: what is sent again elsewhere waits for no timer.
     pub withdrawn: bool,
     /// Has shown a right checksum.
@@ -113,10 +114,18 @@ impl Way {
         }
     }
 
+    pub fn rto(&mut self) -> &mut Rto {
+        self.rto.get_or_insert_default()
+    }
+
+    pub fn rto_model(&self) -> Option<Model> {
+        self.rto.as_ref().and_then(|rto| rto.model())
+    }
+
     /// A round trip that counts for the RTO (RFC 9260 section 6.3.1); `at` is its end.
     pub fn rto_sample(&mut self, rtt_ns: u64, at: &Place, ledger: &mut Ledger) {
-        self.rto.sample(rtt_ns);
-        let model = self.rto.model();
+        self.rto().sample(rtt_ns);
+        let model = self.rto_model();
         set_model(self.bin(at, ledger), model);
     }
 
@@ -128,7 +137,7 @@ impl Way {
             start_ns,
             ..Default::default()
         };
-        set_model(&mut row, self.rto.model());
+        set_model(&mut row, self.rto_model());
         row
     }
 

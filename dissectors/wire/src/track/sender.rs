@@ -68,6 +68,26 @@ struct Run {
     row: Option<usize>,
 }
 
+/// What is remembered where chunks were lost or came out of order.
+#[derive(Default)]
+struct Losses {
+    /// Chunks up to here may have been seen out of order.
+    untidy_to: Option<u64>,
+    blocking: Blocking,
+    /// In Fast Recovery (RFC 9260 section 7.2.4): the TSN whose acknowledgement ends it.
+    recovery_exit: Option<u64>,
+    /// Least time from the start of T3-rtx to its expiry, on any path.
+    least_expiry_ns: Option<i64>,
+}
+
+impl Losses {
+    /// The cumulative TSN has moved.
+    fn settle(&mut self, cumulative: u64) {
+        self.untidy_to = self.untidy_to.filter(|highest| *highest > cumulative);
+        self.recovery_exit = self.recovery_exit.filter(|exit| *exit > cumulative);
+    }
+}
+
 pub struct Sender {
     end: End,
     unwrap: Option<Unwrap>,
@@ -90,14 +110,8 @@ pub struct Sender {
     has_forgotten: bool,
     /// Acknowledged chunks that the cumulative TSN has not reached.
     gap_acked: usize,
-    /// Chunks up to here may have been seen out of order.
-    untidy_to: Option<u64>,
-    /// Made when chunks come out of order: most associations of a flood have none.
-    blocking: Option<Box<Blocking>>,
-    /// In Fast Recovery (RFC 9260 section 7.2.4): the TSN whose acknowledgement ends it.
-    recovery_exit: Option<u64>,
-    /// Least time from the start of T3-rtx to its expiry, on any path.
-    least_expiry_ns: Option<i64>,
+    /// Made at the first sign of loss: most associations, above all those of a flood, have none.
+    losses: Option<Box<Losses>>,
     /// Packets whose new DATA the SACK at hand acknowledges, and the last of them.
     acked_packets: u32,
     acked_frame: u64,
@@ -120,10 +134,7 @@ impl Sender {
             most: FIRST_CHUNKS,
             has_forgotten: false,
             gap_acked: 0,
-            untidy_to: None,
-            blocking: None,
-            recovery_exit: None,
-            least_expiry_ns: None,
+            losses: None,
             acked_packets: 0,
             acked_frame: 0,
         }
@@ -245,12 +256,12 @@ impl Sender {
         let late = self.highest.is_some_and(|highest| tsn < highest);
         let run = self.run_of(late, data, at, paths, ledger);
         if late {
-            self.untidy_to = self.highest;
+            self.losses.get_or_insert_default().untidy_to = self.highest;
             paths[at.path as usize].ways[self.end as usize].bin(at, ledger).late_chunks += 1;
         }
         let way = &mut paths[at.path as usize].ways[self.end as usize];
         if !late {
-            way.rto.sent(tsn);
+            way.rto().sent(tsn);
         }
         if !way.t3.is_running() || way.flight_chunks + way.gap_acked_chunks == 0 {
             way.t3.start(at.moment);
@@ -288,7 +299,7 @@ impl Sender {
         {
             let was_settled = self.settled > 0;
             self.settled = self.settled.saturating_sub(1);
-            paths[oldest.first_path as usize].ways[self.end as usize].rto.spoil(oldest.tsn);
+            paths[oldest.first_path as usize].ways[self.end as usize].rto().spoil(oldest.tsn);
             let way = &mut paths[oldest.last_path as usize].ways[self.end as usize];
             if !oldest.is_acked() {
                 self.has_forgotten = true;

@@ -5,8 +5,16 @@ use crate::ledger::Ledger;
 use crate::problem::{Kind, Layer, Problem};
 use crate::sctp::data::Data;
 use crate::sctp::sack::Sack;
-use crate::track::acknowledging::Answer;
+use crate::track::acknowledging::{Acknowledging, Answer};
 use crate::track::path::Place;
+use crate::track::window::Window;
+
+/// One end as a receiver.
+#[derive(Default)]
+pub struct Receiver {
+    pub acknowledging: Acknowledging,
+    window: Window,
+}
 
 impl Association {
     pub(super) fn data(
@@ -25,14 +33,13 @@ impl Association {
             let odd = self.messages[end].data(data, at, sender, ledger);
             outcome.problem = odd.map(|problem| problem.at(offset as usize));
         }
-        self.acknowledging[receiver]
-            .get_or_insert_default()
-            .data(transmission == 1 && !data.immediate, at);
-        if let Some(one) = &mut self.acknowledging[end] {
-            one.own_data(at);
+        if let Some(own) = &mut self.receivers[end] {
+            own.acknowledging.own_data(at);
         }
-        if self.windows[receiver].is_closed() && sender.has_one_out() {
-            self.windows[receiver].probed(at, ledger);
+        let receiver = self.receivers[receiver].get_or_insert_default();
+        receiver.acknowledging.data(transmission == 1 && !data.immediate, at);
+        if receiver.window.is_closed() && sender.has_one_out() {
+            receiver.window.probed(at, ledger);
         }
     }
 
@@ -64,7 +71,8 @@ impl Association {
             packets: sender.acked_packets(),
             complete: sender.is_idle(),
         };
-        self.acknowledging[receiver].get_or_insert_default().sack(&answer, at, ledger);
-        self.windows[receiver].advertised(sack.a_rwnd, at, ledger);
+        let receiver = self.receivers[receiver].get_or_insert_default();
+        receiver.acknowledging.sack(&answer, at, ledger);
+        receiver.window.advertised(sack.a_rwnd, at, ledger);
     }
 }

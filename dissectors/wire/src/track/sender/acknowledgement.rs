@@ -38,7 +38,7 @@ impl Sender {
         disorder |= self.gaps(cumulative, base, sack.gaps(), &mut newest, at, paths, ledger);
         disorder |= self.gaps(cumulative, base, sack.nr_gaps(), &mut newest, at, paths, ledger);
         let reported = || sack.gaps().chain(sack.nr_gaps()).map(|(_, end)| end).max();
-        if self.recovery_exit.is_some()
+        if self.losses.as_ref().is_some_and(|losses| losses.recovery_exit.is_some())
             && self.cumulative > before
             && let Some(end) = reported()
         {
@@ -72,8 +72,8 @@ impl Sender {
             return None;
         }
         self.cumulative = Some(cumulative);
-        self.recovery_exit = self.recovery_exit.filter(|exit| *exit > cumulative);
-        let in_order = self.gap_acked == 0 && self.untidy_to.is_none();
+        let untidy = self.losses.as_ref().is_some_and(|losses| losses.untidy_to.is_some());
+        let in_order = self.gap_acked == 0 && !untidy;
         let mut newest = None;
         while self.sent.get(self.settled).is_some_and(|sent| sent.tsn <= cumulative) {
             if self.acknowledge(self.settled, By::Cumulative, at, paths, ledger) {
@@ -86,12 +86,14 @@ impl Sender {
             }
             let sent = &self.sent[self.settled];
             if !in_order && let Some(acked) = sent.acked {
-                let blocking = self.blocking.get_or_insert_default();
+                let blocking = &mut self.losses.get_or_insert_default().blocking;
                 blocking.pass(sent, acked, (at.association, self.end), ledger);
             }
             self.settled += 1;
         }
-        self.untidy_to = self.untidy_to.filter(|highest| *highest > cumulative);
+        if let Some(losses) = &mut self.losses {
+            losses.settle(cumulative);
+        }
         while self.settled > HISTORY {
             self.sent.pop_front();
             self.settled -= 1;
@@ -211,7 +213,7 @@ impl Sender {
         let rtt_min_ns = way.rtt_min_ns();
         let delivery = Place { path: sent.last_path, sender: self.end, ..*at };
         let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);
-        if way.rto.acknowledged(sent.tsn)
+        if way.rto().acknowledged(sent.tsn)
             && let Ok(rtt_ns) = u64::try_from(waited_ns)
         {
             way.rto_sample(rtt_ns, &delivery, ledger);
@@ -306,11 +308,11 @@ impl Sender {
         let Some(unwrap) = &self.unwrap else { return };
         let passed = unwrap.near(forward.new_cumulative_tsn);
         if self.cumulative.is_none_or(|cumulative| passed > cumulative) {
+            let losses = self.losses.get_or_insert_default();
             for skipped in forward.skipped().filter(|skipped| !skipped.unordered) {
-                let blocking = self.blocking.get_or_insert_default();
-                blocking.given_up(skipped.stream, passed, at.moment, ledger);
+                losses.blocking.given_up(skipped.stream, passed, at.moment, ledger);
             }
-            self.untidy_to = self.untidy_to.max(self.highest);
+            losses.untidy_to = losses.untidy_to.max(self.highest);
         }
         for sent in self.sent.iter_mut().skip(self.settled) {
             if sent.tsn > passed {

@@ -29,7 +29,8 @@ impl Sender {
         let cause = self.cause_of(index, data, at, paths, ledger);
         if cause == "fast" {
             // Fast Recovery lasts until all that was outstanding at its begin is acknowledged.
-            self.recovery_exit = self.recovery_exit.or(self.highest);
+            let losses = self.losses.get_or_insert_default();
+            losses.recovery_exit = losses.recovery_exit.or(self.highest);
         }
         let end = self.end as usize;
         // RFC 9260 section 7.2.4, 4: a fast retransmission of the path's first outstanding
@@ -39,7 +40,7 @@ impl Sender {
             cause == "fast" && !before.any(|sent| !sent.is_acked() && sent.last_path == at.path);
         let sent = &mut self.sent[index];
         sent.count = sent.count.saturating_add(1);
-        paths[sent.first_path as usize].ways[end].rto.spoil(sent.tsn);
+        paths[sent.first_path as usize].ways[end].rto().spoil(sent.tsn);
         if !sent.is_acked() {
             paths[sent.last_path as usize].ways[end].leave_flight(sent.bytes);
             let way = &mut paths[at.path as usize].ways[end];
@@ -98,8 +99,9 @@ impl Sender {
         if sent.is_acked() || way.withdrawn {
             return "unknown";
         }
-        let model = way.rto.model();
-        let least_ns = least_rto_ns(model, self.least_expiry_ns);
+        let losses = self.losses.get_or_insert_default();
+        let model = way.rto_model();
+        let least_ns = least_rto_ns(model, losses.least_expiry_ns);
         let since = |start: Moment| at.moment.time_ns.saturating_sub(start.time_ns);
         // What a gap block did is in doubt: where it leaves too short a wait, it did nothing.
         let doubted = way.t3.started().filter(|start| since(*start) >= least_ns);
@@ -115,14 +117,15 @@ impl Sender {
             };
         }
         if earliest.is_none() {
-            self.least_expiry_ns = [self.least_expiry_ns, elapsed_ns].into_iter().flatten().min();
+            losses.least_expiry_ns =
+                [losses.least_expiry_ns, elapsed_ns].into_iter().flatten().min();
         }
         // An expiry ends Fast Recovery, for all that was outstanding is to be sent again.
-        self.recovery_exit = None;
+        losses.recovery_exit = None;
         way.t3_expired_ns = Some(at.moment.time_ns);
         way.t3.stop();
-        let doublings = way.rto.doublings;
-        way.rto.doublings = doublings.saturating_add(1);
+        let doublings = way.rto().doublings;
+        way.rto().doublings = doublings.saturating_add(1);
         way.consecutive_timeouts = way.consecutive_timeouts.saturating_add(1);
         ledger.keep(TimeoutRow {
             association: at.association,
