@@ -20,6 +20,7 @@ from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
 from .protection import authentication, zero_checksum
+from .receivers import describe_receivers
 from .streams import describe_streams
 from .timers import infer_timers
 from .vantage import captured_at
@@ -80,6 +81,7 @@ def _association(context: Context, vantage: Vantage) -> Association:
     handovers: list[Handover] = []
     excursions: list[Excursion] = []
     timers: dict[End, dict[str, Timer]] = {}
+    vantage = captured_at(context)
     for end in ENDS:
         moves = find_moves(context, end)
         earlier = [[m for m in moves[:index] if m.is_handover] for index in range(len(moves))]
@@ -88,7 +90,7 @@ def _association(context: Context, vantage: Vantage) -> Association:
             for move, before in zip(moves, earlier, strict=True)
             if move.is_handover and find_cause(context, end, move, before).cause == "timeout"
         ]
-        timers[end] = infer_timers(context, end, given_up_after)
+        timers[end] = infer_timers(context, end, given_up_after, vantage)
         for move, before in zip(moves, earlier, strict=True):
             described = describe_move(context, end, move, before, timers[end])
             if isinstance(described, Handover):
@@ -114,8 +116,9 @@ def _association(context: Context, vantage: Vantage) -> Association:
         zero_checksum=zero_checksum(context),
         authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
-        streams=describe_streams(context),
-        paths=describe_paths(context, ordered, tuple(excursions)),
+        streams=describe_streams(context, vantage),
+        receivers=describe_receivers(context, vantage),
+        paths=describe_paths(context, ordered, tuple(excursions), vantage),
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),

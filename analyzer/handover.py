@@ -10,6 +10,7 @@ from .context import other
 from .failure import link_failure, link_return
 from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
+from .rto import clamped_s, unclamped_s
 from .timers import failover_s, held_down
 from .vantage import captured_at
 
@@ -84,6 +85,8 @@ def describe_move(
                 None if row["elapsed_ns"] is None else seconds(row["elapsed_ns"]),
                 row["consecutive"],
                 row["retransmission_path"],
+                unclamped_s(row, captured_at(context)),
+                clamped_s(row, timers, captured_at(context)),
             )
             for row in move.expiries
         ),

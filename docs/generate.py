@@ -258,6 +258,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "totals": "totals",
         "handoff-region": "region_metrics",
         "timers": "timers",
+        "waiting": "waiting_metrics",
+        "receivers": "receiver_metrics",
         "flow-metrics": "flow_metrics",
         "flow-direction-metrics": "flow_direction_metrics",
         "connection-totals": "connection_totals",
