@@ -65,8 +65,8 @@ def lines(association: Association) -> Iterator[str]:
             f"stream {stream.number} of {stream.sender}:"
             f" {metrics['waited_messages'].value} messages waited {duration(_wait_s(stream))} for"
             f" earlier ones, longest {duration(metrics['wait_max_s'].value or 0)} for TSN"
-            f" {stream.waiting.longest_tsn} (frame {stream.waiting.longest_end.frame}); in a single"
-            f" stream {duration(metrics['single_stream_wait_s'].value or 0)}"
+            f" {stream.waiting.longest_tsn} (frame {stream.waiting.longest_end.frame})"
+            + _in_one(association, stream)
         )
     if (left := len(waited) - MOST_STREAMS) > 0:
         yield f"{left} more streams had messages that waited"
@@ -78,6 +78,13 @@ def lines(association: Association) -> Iterator[str]:
                 f"{end} closed its window {metrics['zero_windows'].value} times,"
                 f" {duration(metrics['zero_window_s'].value or 0)} in all, longest from frame {frame}"
             )
+
+
+def _in_one(association: Association, stream: Stream) -> str:
+    """What a single stream would have cost, where the sender had several."""
+    if sum(other.sender == stream.sender for other in association.streams) == 1:
+        return ""
+    return f"; in one stream {duration(stream.waiting.metrics['single_stream_wait_s'].value or 0)}"
 
 
 def _wait_s(stream: Stream) -> float:
