@@ -81,7 +81,6 @@ def _association(context: Context, vantage: Vantage) -> Association:
     handovers: list[Handover] = []
     excursions: list[Excursion] = []
     timers: dict[End, dict[str, Timer]] = {}
-    vantage = captured_at(context)
     for end in ENDS:
         moves = find_moves(context, end)
         earlier = [[m for m in moves[:index] if m.is_handover] for index in range(len(moves))]

@@ -86,6 +86,7 @@ def nominal_s(measured_s: float) -> float:
 
 def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
     # What a gap block did to the timer is in doubt; such expiries count where there are no others.
+    expiries = _credible(expiries)
     certain = [row for row in expiries if row["earliest_armed_ns"] is None] or expiries
     elapsed = [seconds(row["elapsed_ns"]) for row in expiries]
     timers = {
@@ -140,6 +141,22 @@ def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
             f"{' and '.join(words)}, so RTO.Max held them down",
         )
     return timers
+
+
+def _credible(expiries: list[Row]) -> list[Row]:
+    """Leave out expiries that came sooner than those before them in a row on their path.
+
+    RTO does not fall while nothing is acknowledged, so that their timer was not started when it
+    seems to have been: some senders keep it running for chunks that wait to be sent again.
+    """
+    sooner = {
+        id(later)
+        for earlier, later in pairwise(expiries)
+        if later["path"] == earlier["path"]
+        and later["consecutive"] == earlier["consecutive"] + 1
+        and later["elapsed_ns"] < (1 - LATENESS) * earlier["elapsed_ns"]
+    }
+    return [row for row in expiries if id(row) not in sooner]
 
 
 def _setting(rows: list[Row], note: str | None, text: str, shown: list[Row] | None = None) -> Timer:
