@@ -111,11 +111,13 @@ def analyze_command(
     run): then the names of its paths and its events are known.
 
     \b
-    Examples:
+    Both ends of a run:
+      pathscope analyze client.pcapng server.pcapng
+
+    \b
+    Example:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
-      pathscope analyze fixtures/captures/lab-lossy/client.pcapng \\
-        fixtures/captures/lab-lossy/server.pcapng
     """
     if ends and (merge or len(captures) != 2):
         raise click.UsageError("--ends takes two captures, without --merge")

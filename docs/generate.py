@@ -255,6 +255,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "handover-metrics": "handover_metrics",
         "path-metrics": "direction_metrics",
         "heartbeats": "heartbeats",
+        "transit-metrics": "transit_metrics",
         "totals": "totals",
         "handoff-region": "region_metrics",
         "timers": "timers",

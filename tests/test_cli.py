@@ -16,7 +16,7 @@ import pytest
 from crafting import Pcapng, Record, ethernet_records, pcap
 from pathscope.cli import terminal
 from pyarrow import parquet
-from running import ASCONF, FAILOVER, LOSSY, PROGRAM, ROOT, RUNS, inside, outside
+from running import ASCONF, CAPTURES, FAILOVER, LOSSY, PROGRAM, ROOT, RUNS, inside, outside
 
 EVENTS = FAILOVER.parent / "events.jsonl"
 
@@ -245,3 +245,34 @@ def test_tables_names_every_column() -> None:
     columns = [line.split()[0] for line in lines if line.startswith("  ")]
     assert columns == [row["column"] for row in pathscope.dissectors.ledger.describe()]
     assert inside("tables", "--table", "runs").stdout.startswith("runs: ")
+
+
+def test_two_ends_or_each_by_itself() -> None:
+    client, server = (CAPTURES / "lab-lossy" / f"{end}.pcapng" for end in ("client", "server"))
+    both = inside("analyze", client, server)
+    assert both.stdout.count("Association 0") == 1
+    assert "From end to end" in both.stdout
+    each = inside("analyze", client, server, "--no-ends")
+    assert each.stdout.count("Association 0") == 2
+    assert "From end to end" not in each.stdout
+    assert inside("analyze", FAILOVER, LOSSY).stdout.count("Association 0") == 2
+
+
+def test_ends_by_force() -> None:
+    forced = inside("analyze", FAILOVER, LOSSY, "--ends")
+    assert forced.exit_code == 2
+    assert forced.stderr == f"Error: {FAILOVER} and {LOSSY}: no packet is in both captures\n"
+    same = inside("analyze", LOSSY, LOSSY, "--ends")
+    assert " packets in both" in same.stdout
+    for wrong in ([LOSSY], [LOSSY, LOSSY, LOSSY], [LOSSY, LOSSY, "--merge"]):
+        refused = inside("analyze", *wrong, "--ends")
+        assert refused.exit_code == 2
+        assert "--ends takes two captures, without --merge" in refused.stderr
+
+
+def test_tables_of_both_ends_are_written(tmp_path: Path) -> None:
+    client, server = (CAPTURES / "lab-lossy" / f"{end}.pcapng" for end in ("client", "server"))
+    found = inside("analyze", client, server, "--out", tmp_path / "out")
+    assert found.exit_code == 0
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"0-client.pcapng", "0-other-end-server.pcapng"} <= written

@@ -56,6 +56,11 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "lab-list": ("lab", "list"),
     "lab-describe-asconf": ("lab", "describe", "asconf"),
     "analyze-lab-three-paths": ("analyze", RUNS / "lab-three-paths" / "client.pcapng"),
+    "analyze-lab-lossy-both": (
+        "analyze",
+        RUNS / "lab-lossy" / "client.pcapng",
+        RUNS / "lab-lossy" / "server.pcapng",
+    ),
     "analyze-lab-restart": ("analyze", RUNS / "lab-restart" / "client.pcapng"),
     "dissect-failover-v6-runs": ("dissect", FAILOVER, "--table", "runs"),
     "dissect-failover-v6-retransmissions": ("dissect", FAILOVER, "--table", "retransmissions"),
