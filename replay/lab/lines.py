@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -69,4 +70,12 @@ def _parts(dotted: str) -> Key:
         *(i for i, c in enumerate(dotted) if c == "." and dotted[:i].count('"') % 2 == 0),
         len(dotted),
     ]
-    return tuple(dotted[a + 1 : b].strip().strip("\"'") for a, b in pairwise(cuts))
+    return tuple(_name(dotted[a + 1 : b].strip()) for a, b in pairwise(cuts))
+
+
+def _name(part: str) -> str:
+    """Return what a part of a key says: in double quotes, escapes stand for other letters."""
+    try:
+        return str(tomllib.loads(f"name = {part}")["name"]) if part[:1] in "\"'" else part
+    except tomllib.TOMLDecodeError:
+        return part

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import shorthand
+from .finite import EXPECTED, not_finite
 from .lines import line_of
 
 if TYPE_CHECKING:
@@ -160,6 +161,8 @@ def shown(key: Key) -> str:
     """Return a key as people write it: dots between names, numbers of items from 1."""
     text = ""
     for part in key:
+        if isinstance(part, str) and not part.isprintable():
+            part = repr(part)
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
     return text or "the scenario"
 
@@ -194,6 +197,8 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
         from .ns2.scenario import checked
 
         return checked(document, refuse)
+    for place in not_finite(document):
+        raise refuse(place, EXPECTED)
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema())
@@ -227,10 +232,7 @@ def told(error: Any) -> tuple[Key, str]:
         known = [*error.schema.get("properties", {}), *error.schema.get("patternProperties", {})]
         unknown = next(name for name in error.instance if name not in known)
         if "patternProperties" in error.schema:
-            return (
-                *key,
-                unknown,
-            ), "a name is a letter and up to 14 letters, digits and . _ -"
+            return (*key, unknown), f"a name is {error.schema['x-names']}"
         close = get_close_matches(unknown, known, 1)
         hint = f", did you mean {close[0]}?" if close else ""
         return (*key, unknown), f"there is no such key{hint}"

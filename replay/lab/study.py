@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...analyzer.quantities import QUANTITIES
 from . import catalog
 from .derived import NUMBERS
+from .finite import EXPECTED, not_finite
 from .lines import line_of
 from .scenario import ScenarioError, shown, told
 
@@ -112,6 +113,8 @@ def load(path: Path) -> Study:
 def _checked(
     document: Mapping[str, Any], refuse: Callable[[Key, str], StudyError]
 ) -> dict[str, Any]:
+    for place in not_finite(document):
+        raise refuse(place, EXPECTED)
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema())

@@ -224,6 +224,46 @@ def test_the_address_is_deleted(play: Play) -> None:
     assert times(handover)["t_decision"] == 2.0
 
 
+ASKED_FOR_2 = "2.00 a 1 ASCONF 1 SET-PRIMARY 10.0.2.1\n2.01 b 1 ASCONF-ACK 1\n"
+DELETED_1 = "2.50 a 2 ASCONF 3 DELETE 10.0.1.1\n2.54 b 2 ASCONF-ACK 3\n"
+ON_2 = "2.55 a 2 DATA 11\n2.59 b 2 SACK 11\n" + steady(2.6, 4.0, 0.1, 2, tsn=12, rtt=0.04)
+
+
+@pytest.mark.parametrize(
+    ("requests", "cause", "decision_s"),
+    [
+        (ASKED_FOR_2, "set-primary", 2.0),
+        (ASKED_FOR_2 + "2.2 a 1 ASCONF 2 SET-PRIMARY 10.0.2.1\n2.21 b 1 ASCONF-ACK 2\n",
+         "set-primary", 2.0),
+        # Refused, or taken back: then the deletion decided.
+        (ASKED_FOR_2.replace("ACK 1", "ACK 1 error 0xA4"), "address-deleted", 2.5),
+        (ASKED_FOR_2 + "2.2 a 1 ASCONF 2 SET-PRIMARY 10.0.1.1\n2.21 b 1 ASCONF-ACK 2\n",
+         "address-deleted", 2.5),
+        (ASKED_FOR_2.replace("10.0.2.1", "10.0.3.1"), "address-deleted", 2.5),
+    ],
+)  # fmt: skip
+def test_who_decided_when_the_address_was_deleted_before_data_moved(
+    play: Play, requests: str, cause: str, decision_s: float
+) -> None:
+    """The handover delay of study N begins where the second path was decided for."""
+    (handover,) = play(BEFORE, requests, DELETED_1, ON_2).handovers
+    assert handover.cause == cause
+    assert times(handover)["t_decision"] == decision_s
+    assert value(handover, "handover_delay_s") == pytest.approx(2.55 - decision_s)
+
+
+def test_a_request_that_was_ignored_decided_nothing(play: Play) -> None:
+    """DATA went on for two seconds on the old path, until its address was deleted."""
+    (handover,) = play(
+        BEFORE,
+        ASKED_FOR_2,
+        steady(2.05, 4.0, 0.1, 1, tsn=11, rtt=0.01),
+        "4.1 a 2 ASCONF 3 DELETE 10.0.1.1\n4.14 b 2 ASCONF-ACK 3\n",
+        steady(4.2, 5.0, 0.1, 2, tsn=31, rtt=0.04),
+    ).handovers
+    assert (handover.cause, times(handover)["t_decision"]) == ("address-deleted", 4.1)
+
+
 def test_a_rejected_request_explains_nothing(play: Play) -> None:
     seen = play(
         BEFORE,
