@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .asconf import exchanges, handoff_regions
+from .asconf import exchanges
 from .connections import describe_connections
 from .context import ENDS, contexts
 from .events import assign_events, comment_events
@@ -20,6 +20,7 @@ from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
 from .protection import authentication, zero_checksum
+from .regions import handoff
 from .streams import describe_streams
 from .timers import infer_timers
 from .vantage import captured_at
@@ -86,6 +87,7 @@ def _association(context: Context) -> Association:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
     vantage = captured_at(context)
+    regions, inside_and_outside = handoff(context)
     return Association(
         number=row["association"],
         endpoints={end: _endpoint(context, end) for end in ENDS},
@@ -109,7 +111,8 @@ def _association(context: Context) -> Association:
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),
-        handoff_regions=handoff_regions(context),
+        handoff_regions=regions,
+        handoff=inside_and_outside,
         timers=timers,
         findings=find(context, Analysed(ordered, vantage)),
     )

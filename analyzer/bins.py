@@ -1,4 +1,4 @@
-"""Sums over the interval table: per path and direction, over all time or a window of it."""
+"""The interval table of one association, and its sums per path and direction."""
 
 from __future__ import annotations
 
@@ -80,12 +80,6 @@ class Bins:
         """Tell whether any bin that overlaps the window has DATA of the sender on the path."""
         starts = self._data_starts.get((path, sender), [])
         return bisect_left(starts, end_ns) > bisect_right(starts, start_ns - self.bin_ns)
-
-    def window(self, sender: End, start_ns: int, end_ns: int) -> dict[str, int]:
-        """Sums of a sender over all paths, of the bins that begin in [start_ns, end_ns)."""
-        start = self.columns["start_ns"]
-        chosen = (start >= start_ns) & (start < end_ns) & (self.columns["is_b"] == (sender == "b"))
-        return {name: self.columns[name][chosen].sum().item() for name in _SUMS}
 
 
 def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:

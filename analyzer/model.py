@@ -245,6 +245,7 @@ class Association:
     excursions: tuple[Excursion, ...]
     asconf: tuple[AsconfExchange, ...]
     handoff_regions: tuple[HandoffRegion, ...]
+    handoff: dict[str, Measure]
     timers: dict[End, dict[str, Timer]]
     findings: tuple[Finding, ...]
 

@@ -129,6 +129,7 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             }
             for region in association.handoff_regions
         ],
+        "handoff": measures(association.handoff),
         "timers": {
             end: {
                 name: _timer(association.timers[end].get(name), reason)

@@ -43,6 +43,7 @@ def _measures(association: Association) -> Iterator[tuple[str, Measure]]:
         yield from handover.metrics.items()
     for region in association.handoff_regions:
         yield from region.metrics.items()
+    yield from association.handoff.items()
     for exchange in association.asconf:
         yield "delay_s", exchange.delay_s
 

@@ -161,9 +161,10 @@ def shown(key: Key) -> str:
     """Return a key as people write it: dots between names, numbers of items from 1."""
     text = ""
     for part in key:
-        if isinstance(part, str) and not part.isprintable():
-            part = repr(part)
-        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            text += ("." if text else "") + (part if part.isprintable() else repr(part))
     return text or "the scenario"
 
 

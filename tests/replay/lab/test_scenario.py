@@ -115,7 +115,12 @@ MISTAKES = {
     ),
     "key missing": ("duration_s = 5\n", "", 1, "the scenario: duration_s is missing"),
     "name of a path": ("paths.wlan]", 'paths."1st"]', 3, "paths.1st: a name is a letter"),
-    "name of two lines": ("paths.wlan]", 'paths."wlan\\n"]', 3, r"paths.'wlan\n': a name is a letter"),
+    "name of two lines": (
+        "paths.wlan]",
+        'paths."wlan\\n"]',
+        3,
+        r"paths.'wlan\n': a name is a letter",
+    ),
     "reserved name": ("paths.wlan]", "paths.lo]", 3, "paths.lo: this name is the kernel's"),
     "server restarts": (
         'do = "link-down"\npath = "wlan"',
