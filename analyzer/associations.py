@@ -22,6 +22,7 @@ from .paths import association_totals, describe_paths
 from .protection import authentication, zero_checksum
 from .regions import handoff
 from .streams import describe_streams
+from .timeline import handoff_timeline
 from .timers import infer_timers
 from .vantage import captured_at
 
@@ -113,6 +114,7 @@ def _association(context: Context) -> Association:
         asconf=exchanges(context),
         handoff_regions=regions,
         handoff=inside_and_outside,
+        timeline=handoff_timeline(context, ordered),
         timers=timers,
         findings=find(context, Analysed(ordered, vantage)),
     )

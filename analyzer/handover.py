@@ -10,7 +10,8 @@ from .context import other
 from .failure import link_failure, link_return
 from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
-from .timers import failover_s, held_down
+from .prediction import BOKOR, RFC, predict, predicted
+from .timers import held_down
 from .vantage import captured_at
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def describe_move(
             )
             for row in move.expiries
         ),
+        prediction=predict(move, timers),
         explanation=_explanation(context, sender, move, reason, timers),
     )
 
@@ -317,8 +319,8 @@ def _metrics(
         "recovery_completion_s": elapsed_s(fail, instants["t_recovered"]),
         "link_recognition_s": elapsed_s(instants["t_return_link"], instants["t_return_data"]),
         "timeouts_before_move": Measure.observed(len(move.expiries)),
-        "predicted_failover_s": _predicted(move, timers, 1, "PMR + 1 (RFC 9260, Chen 2010)"),
-        "predicted_failover_bokor_s": _predicted(move, timers, 0, "PMR (Bokor 2010)"),
+        "predicted_failover_s": predicted(move, timers, 1, RFC),
+        "predicted_failover_bokor_s": predicted(move, timers, 0, BOKOR),
     }
 
 
@@ -340,27 +342,6 @@ def _delivery_gap(
     if not gaps:
         return Measure.absent("the cumulative TSN is not seen to advance on both sides of the move")
     return Measure.observed(seconds(max(gaps)))
-
-
-def _predicted(move: Move, timers: dict[str, Timer], more: int, form: str) -> Measure:
-    """Time that Path.Max.Retrans + `more` time-outs take, at the inferred RTO and RTO.Max."""
-    if not move.expiries:
-        return Measure.absent("no time-out led to the move")
-    rto, retrans = timers.get("rto_s"), timers.get("path_max_retrans")
-    if rto is None or retrans is None:
-        return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
-    count = int(retrans.measure.value or 0) + more
-    ceiling = timers.get("rto_max_s")
-    value, low, high = (
-        failover_s(float(bound or 0), None if ceiling is None else float(most or 0), count)
-        for bound, most in zip(_bounds(rto), _bounds(ceiling or rto), strict=True)
-    )
-    note = f"{count} = {form} time-outs from RTO {rto.measure.value:g} s"
-    return Measure(value, "inferred", low, high, note=note)
-
-
-def _bounds(timer: Timer) -> tuple[float | None, float | None, float | None]:
-    return timer.measure.value, timer.measure.low, timer.measure.high
 
 
 def _explanation(

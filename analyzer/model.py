@@ -80,6 +80,30 @@ class Excursion:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictionForm:
+    """What one formula says that a sender's time-outs take, and how far off it is.
+
+    `granularity_s` is how late timers fire together; `within_granularity` is None where there is
+    nothing to compare.
+    """
+
+    name: str
+    predicted_s: Measure
+    difference_s: Measure
+    granularity_s: Measure
+    within_granularity: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How long the time-outs that led to a handover took, beside what the formulas say."""
+
+    timer_start: Instant
+    measured_s: Measure
+    forms: tuple[PredictionForm, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Handover:
     """New DATA of one sender that moved from one path to another and stayed."""
 
@@ -92,6 +116,7 @@ class Handover:
     instants: dict[str, Instant]
     metrics: dict[str, Measure]
     timeouts: tuple[Timeout, ...]
+    prediction: Prediction | None
     explanation: tuple[str, ...]
 
 
@@ -140,6 +165,24 @@ class HandoffRegion:
     start: Instant
     end: Instant
     metrics: dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffPhase:
+    """The signalling of one handover that ASCONF asked for; `handover` is its index."""
+
+    handover: int
+    instants: dict[str, Instant]
+    metrics: dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffTimeline:
+    """Set-up, first DATA, and every handover that ASCONF asked for (study N)."""
+
+    instants: dict[str, Instant]
+    metrics: dict[str, Measure]
+    phases: tuple[HandoffPhase, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +289,7 @@ class Association:
     asconf: tuple[AsconfExchange, ...]
     handoff_regions: tuple[HandoffRegion, ...]
     handoff: dict[str, Measure]
+    timeline: HandoffTimeline
     timers: dict[End, dict[str, Timer]]
     findings: tuple[Finding, ...]
 

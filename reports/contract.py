@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from .audit_contract import prediction_object, timeline_object
 from .flow_contract import connection_object, flow_object, icmp_object
 from .units import file_name
 from .values import finding, instant, measure, measures
@@ -130,6 +131,7 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             for region in association.handoff_regions
         ],
         "handoff": measures(association.handoff),
+        "timeline": timeline_object(association.timeline),
         "timers": {
             end: {
                 name: _timer(association.timers[end].get(name), reason)
@@ -237,6 +239,7 @@ def _handover(handover: Handover) -> dict[str, Any]:
             }
             for timeout in handover.timeouts
         ],
+        "prediction": prediction_object(handover.prediction),
     }
 
 

@@ -12,6 +12,8 @@ SIGNED = {
     # Differences of an inferred instant, whose bounds may lie on the other side of the second.
     "link_failure_recovery_s", "failure_detection_s", "recovery_completion_s",
     "link_recognition_s",
+    # DATA can go with COOKIE ECHO, an address be deleted before the move, a prediction be too long.
+    "setup_to_data_s", "ho_to_del_s", "difference_s",
 }  # fmt: skip
 SUMMED = (
     "packets", "wire_bytes", "data_chunks", "new_chunks", "retransmitted_chunks", "late_chunks",
@@ -44,6 +46,16 @@ def _measures(association: Association) -> Iterator[tuple[str, Measure]]:
     for region in association.handoff_regions:
         yield from region.metrics.items()
     yield from association.handoff.items()
+    yield from association.timeline.metrics.items()
+    for phase in association.timeline.phases:
+        yield from phase.metrics.items()
+    for prediction in (handover.prediction for handover in association.handovers):
+        if prediction is not None:
+            yield "measured_s", prediction.measured_s
+            for form in prediction.forms:
+                yield "predicted_s", form.predicted_s
+                yield "difference_s", form.difference_s
+                yield "granularity_s", form.granularity_s
     for exchange in association.asconf:
         yield "delay_s", exchange.delay_s
 
@@ -73,6 +85,9 @@ def _instants(association: Association) -> Iterator[Instant]:
     for handover in association.handovers:
         yield from handover.instants.values()
         yield from (expiry.at for expiry in handover.timeouts)
+    yield from association.timeline.instants.values()
+    for phase in association.timeline.phases:
+        yield from phase.instants.values()
     for excursion in association.excursions:
         yield from (excursion.start, excursion.end)
     for exchange in association.asconf:

@@ -1,0 +1,46 @@
+"""Timelines of handoffs and predictions of time-outs in the result contract (docs/result.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .values import instant, measure, measures
+
+if TYPE_CHECKING:
+    from ..analyzer.model import HandoffTimeline, Prediction
+
+
+def timeline_object(timeline: HandoffTimeline) -> dict[str, Any]:
+    """Return when an association was set up, sent first, and was asked to hand over."""
+    return {
+        "instants": {name: instant(point) for name, point in timeline.instants.items()},
+        "metrics": measures(timeline.metrics),
+        "phases": [
+            {
+                "handover": phase.handover,
+                "instants": {name: instant(point) for name, point in phase.instants.items()},
+                "metrics": measures(phase.metrics),
+            }
+            for phase in timeline.phases
+        ],
+    }
+
+
+def prediction_object(prediction: Prediction | None) -> dict[str, Any] | None:
+    """Return what time-outs took beside what the formulas say; None where there were none."""
+    if prediction is None:
+        return None
+    return {
+        "timer_start": instant(prediction.timer_start),
+        "measured_s": measure(prediction.measured_s),
+        "forms": [
+            {
+                "name": form.name,
+                "predicted_s": measure(form.predicted_s),
+                "difference_s": measure(form.difference_s),
+                "granularity_s": measure(form.granularity_s),
+                "within_granularity": form.within_granularity,
+            }
+            for form in prediction.forms
+        ],
+    }
