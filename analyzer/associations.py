@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .asconf import exchanges
+from .choice import audit
 from .connections import describe_connections
 from .context import ENDS, contexts
 from .events import assign_events, comment_events
@@ -87,6 +88,7 @@ def _association(context: Context) -> Association:
             else:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
+    paths = describe_paths(context, ordered, tuple(excursions))
     vantage = captured_at(context)
     regions, inside_and_outside = handoff(context)
     return Association(
@@ -108,13 +110,14 @@ def _association(context: Context) -> Association:
         authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
         streams=describe_streams(context),
-        paths=describe_paths(context, ordered, tuple(excursions)),
+        paths=paths,
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),
         handoff_regions=regions,
         handoff=inside_and_outside,
         timeline=handoff_timeline(context, ordered),
+        path_choice={end: audit(context, end, paths, ordered, vantage) for end in ENDS},
         timers=timers,
         findings=find(context, Analysed(ordered, vantage)),
     )

@@ -30,7 +30,8 @@ _SUMS = (
 )
 
 _KEYS = ("association", "path")
-_COLUMNS = ("start_ns", "is_b", *_SUMS)
+_ROUND_TRIPS = ("rtt_count", "rtt_sum_ns")
+_COLUMNS = ("path", "start_ns", "is_b", *_SUMS, *_ROUND_TRIPS)
 
 Columns = dict[str, Column]
 
@@ -63,7 +64,7 @@ class Totals:
 class Bins:
     """The interval table of one association.
 
-    `columns` has the sums of every bin, with `start_ns` and with `is_b`: whether the sender is b.
+    `columns` has the numbers of every bin, and `is_b`: whether the sender is b.
     """
 
     bin_ns: int
@@ -90,7 +91,7 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
     """
     if not table.num_rows:
         return {}
-    columns = {name: to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS)}
+    columns = {name: to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS, *_ROUND_TRIPS)}
     columns["is_b"] = is_letter(table["sender"], "b")
     order = np.lexsort([columns[name] for name in ("start_ns", "is_b", *reversed(_KEYS))])
     columns = {name: column[order] for name, column in columns.items()}

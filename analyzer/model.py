@@ -186,6 +186,45 @@ class HandoffTimeline:
 
 
 @dataclass(frozen=True, slots=True)
+class PathForecast:
+    """What a sender's samples of one path had come to at the end of the capture."""
+
+    path: int
+    rtt_ns: Measure
+    rate_bps: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Alternates:
+    """The paths that a handover could have led to, in the orders in which they could be tried.
+
+    `forecast` has those with a forecast, the least delay first; `unknown` the others;
+    `divergent` all of them, in the order of RFC 9260 section 6.4.1.
+    """
+
+    handover: int
+    at_ns: int
+    forecast: tuple[int, ...]
+    unknown: tuple[int, ...]
+    divergent: tuple[int, ...]
+    chosen: int
+    excess_rtt_ns: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class PathChoice:
+    """Whether a sender was on the path of the least predicted delay, and what it cost if not.
+
+    `kept` is the share of an old average that is kept at each sample.
+    """
+
+    kept: float
+    metrics: dict[str, Measure]
+    forecasts: tuple[PathForecast, ...]
+    alternates: tuple[Alternates, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Timer:
     """A timer setting inferred from behaviour, with the number of observations."""
 
@@ -290,6 +329,7 @@ class Association:
     handoff_regions: tuple[HandoffRegion, ...]
     handoff: dict[str, Measure]
     timeline: HandoffTimeline
+    path_choice: dict[End, PathChoice]
     timers: dict[End, dict[str, Timer]]
     findings: tuple[Finding, ...]
 

@@ -1,4 +1,4 @@
-"""Timelines of handoffs and predictions of time-outs in the result contract (docs/result.md)."""
+"""What is held against handovers in the result contract: timelines, predictions, path choice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .values import instant, measure, measures
 
 if TYPE_CHECKING:
-    from ..analyzer.model import HandoffTimeline, Prediction
+    from ..analyzer.model import Alternates, HandoffTimeline, PathChoice, Prediction
 
 
 def timeline_object(timeline: HandoffTimeline) -> dict[str, Any]:
@@ -43,4 +43,33 @@ def prediction_object(prediction: Prediction | None) -> dict[str, Any] | None:
             }
             for form in prediction.forms
         ],
+    }
+
+
+def choice_object(choice: PathChoice) -> dict[str, Any]:
+    """Return how one sender chose its paths."""
+    return {
+        "kept": choice.kept,
+        "metrics": measures(choice.metrics),
+        "forecasts": [
+            {
+                "path": one.path,
+                "rtt_ns": measure(one.rtt_ns),
+                "rate_bps": measure(one.rate_bps),
+            }
+            for one in choice.forecasts
+        ],
+        "alternates": [_alternates(one) for one in choice.alternates],
+    }
+
+
+def _alternates(one: Alternates) -> dict[str, Any]:
+    return {
+        "handover": one.handover,
+        "at_ns": one.at_ns,
+        "forecast": list(one.forecast),
+        "unknown": list(one.unknown),
+        "divergent": list(one.divergent),
+        "chosen": one.chosen,
+        "excess_rtt_ns": measure(one.excess_rtt_ns),
     }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
-from .audit_contract import prediction_object, timeline_object
+from .audit_contract import choice_object, prediction_object, timeline_object
 from .flow_contract import connection_object, flow_object, icmp_object
 from .units import file_name
 from .values import finding, instant, measure, measures
@@ -132,6 +132,7 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
         ],
         "handoff": measures(association.handoff),
         "timeline": timeline_object(association.timeline),
+        "path_choice": {end: choice_object(association.path_choice[end]) for end in ENDS},
         "timers": {
             end: {
                 name: _timer(association.timers[end].get(name), reason)

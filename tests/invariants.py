@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from pathscope.analyzer.measure import Instant, Measure
 from pathscope.analyzer.model import Association, Handover
@@ -28,6 +29,7 @@ def check(analysis: Analysis) -> None:
         for instant in _instants(association):
             _check_instant(instant, analysis)
         _check_sums(association)
+        _check_choice(association)
         for handover in association.handovers:
             _check_order(handover)
 
@@ -45,7 +47,20 @@ def _measures(association: Association) -> Iterator[tuple[str, Measure]]:
         yield from handover.metrics.items()
     for region in association.handoff_regions:
         yield from region.metrics.items()
+    for exchange in association.asconf:
+        yield "delay_s", exchange.delay_s
+    yield from _audited(association)
+
+
+def _audited(association: Association) -> Iterator[tuple[str, Measure]]:
     yield from association.handoff.items()
+    for choice in association.path_choice.values():
+        yield from choice.metrics.items()
+        for forecast in choice.forecasts:
+            yield "rtt_ns", forecast.rtt_ns
+            yield "rate_bps", forecast.rate_bps
+        for one in choice.alternates:
+            yield "excess_rtt_ns", one.excess_rtt_ns
     yield from association.timeline.metrics.items()
     for phase in association.timeline.phases:
         yield from phase.metrics.items()
@@ -56,8 +71,6 @@ def _measures(association: Association) -> Iterator[tuple[str, Measure]]:
                 yield "predicted_s", form.predicted_s
                 yield "difference_s", form.difference_s
                 yield "granularity_s", form.granularity_s
-    for exchange in association.asconf:
-        yield "delay_s", exchange.delay_s
 
 
 def _check_measure(name: str, measure: Measure) -> None:
@@ -134,6 +147,20 @@ def _check_sums(association: Association) -> None:
         for beat in beats:
             sent = {name: beat[name].value or 0 for name in ("sent", "acknowledged", "unanswered")}
             assert sent["sent"] == sent["acknowledged"] + sent["unanswered"]
+
+
+def _check_choice(association: Association) -> None:
+    """Time on a worse path is time that was judged, which is time with DATA, which is bounded."""
+    whole_s = ((association.end.ns or 0) - (association.start.ns or 0)) / 1e9
+    for end, choice in association.path_choice.items():
+        times = [choice.metrics[name].value or 0 for name in ("worse_s", "judged_s", "active_s")]
+        assert all(one <= two + 1e-6 for one, two in pairwise([*times, max(whole_s, 0)])), times
+        sent = association.totals[end]["new_bytes"].value or 0
+        assert (choice.metrics["worse_bytes"].value or 0) <= sent
+        for one in choice.alternates:
+            assert association.handovers[one.handover].sender == end
+            assert set(one.forecast) | set(one.unknown) == set(one.divergent)
+            assert one.chosen in one.divergent
 
 
 def _check_order(handover: Handover) -> None:
