@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.labels import LabelRule
     from .analyzer.model import Association, CaptureResult, LinkEvent
+    from .analyzer.thresholds import Thresholds
     from .dissectors.frame import Decoder, Frame
     from .dissectors.selection import Window
 
@@ -176,6 +177,7 @@ def analyze(
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     end: str = "client",
+    thresholds: Thresholds | Path | str | None = None,
 ) -> Analysis:
     """Analyze a capture: associations, paths, handovers and why they took as long as they did.
 
@@ -195,6 +197,8 @@ def analyze(
         Called now and then with bytes read and bytes in all (None when not known).
     end
         Whose capture of a run is analyzed: `client` or `server`.
+    thresholds
+        Limits that numbers are held against: a file, or the name of a set (docs/verdicts.md).
 
     Raises
     ------
@@ -203,11 +207,12 @@ def analyze(
     FilterError
         When libpcap does not take the filter.
     ValueError
-        When a label or an event cannot be read, or a folder holds no complete run; the message
-        says which and why.
+        When a label, an event or a limit cannot be read, or a folder holds no complete run; the
+        message says which and why.
     OSError
-        When the events file cannot be read.
+        When the file of events or thresholds cannot be read.
     """
+    limits = _limits(thresholds)
     if isinstance(source, str | PathLike) and (place := Path(source)).is_dir():
         from .replay.lab import folder
 
@@ -222,7 +227,41 @@ def analyze(
     ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
     from .analyzer.associations import analyze_ledger
 
-    return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+    found = analyze_ledger(ledger, link_events, rules)
+    if limits is not None:
+        from .analyzer.verdicts import judge
+
+        found = replace(found, verdicts=judge(found, limits))
+    return Analysis(ledger, found)
+
+
+def read_thresholds(source: Path | str) -> Thresholds:
+    """Read limits for numbers (docs/verdicts.md).
+
+    Parameters
+    ----------
+    source
+        The name of a set that comes with pathscope, `itu`; else a TOML file.
+
+    Raises
+    ------
+    ValueError
+        When the file holds no limits; the message names file, line and key.
+    OSError
+        When the file cannot be read.
+    """
+    from .analyzer.thresholds import BUILT_IN, parse_thresholds
+    from .reports import names
+
+    if str(source) in BUILT_IN:
+        return BUILT_IN[str(source)]
+    return parse_thresholds(_text(Path(source)), str(source), names.metrics(), names.places())
+
+
+def _limits(thresholds: Thresholds | Path | str | None) -> Thresholds | None:
+    if isinstance(thresholds, Path | str):
+        return read_thresholds(thresholds)
+    return thresholds
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:

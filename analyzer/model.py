@@ -12,6 +12,7 @@ from .measure import Instant, Measure
 
 if TYPE_CHECKING:
     from .flow_model import Connection, Flow, IcmpError
+    from .verdicts import Verdict
 
 End = Literal["a", "b"]
 Cause = Literal[
@@ -349,3 +350,4 @@ class CaptureResult:
     flows: tuple[Flow, ...] = ()
     connections: tuple[Connection, ...] = ()
     icmp: tuple[IcmpError, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()

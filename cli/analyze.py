@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
+from .faults import BAD_INPUT, DAMAGED_INPUT, FAILED_VERDICT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
 
@@ -69,6 +69,17 @@ LONGEST_BIN_MS = 86_400_000
     is_flag=True,
     help="Exit with 1 when a capture is damaged, after showing what could be read.",
 )
+@click.option(
+    "--thresholds",
+    metavar="FILE",
+    help="Hold numbers against the limits in this TOML file; itu: delay to 100 ms, jitter to"
+    " 50 ms.",
+)
+@click.option(
+    "--fail-on-verdict",
+    is_flag=True,
+    help="Exit with 3 when a number fails its limit, or a limit has no number anywhere.",
+)
 @flows_option(default=True)
 @reading_options
 def analyze_command(
@@ -82,6 +93,8 @@ def analyze_command(
     force: bool,
     merge: bool,
     strict: bool,
+    thresholds: str | None,
+    fail_on_verdict: bool,
     flows: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
@@ -100,8 +113,12 @@ def analyze_command(
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
     """
-    from ..api import analyze
+    from ..api import analyze, read_thresholds
 
+    if fail_on_verdict and thresholds is None:
+        raise click.UsageError("--fail-on-verdict needs --thresholds")
+    with refusals():
+        limits = None if thresholds is None else read_thresholds(thresholds)
     options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder
@@ -125,6 +142,7 @@ def analyze_command(
                         options=options,
                         progress=advance,
                         end=end,
+                        thresholds=limits,
                     )
                 )
         except Refusal as refusal:
@@ -139,10 +157,24 @@ def analyze_command(
         _write(out, done, force=force)
     for failure in failures:
         click.echo(f"Error: {failure}", err=True)
-    if failures:
-        sys.exit(BAD_INPUT)
+    code = _exit_code(done, failed=bool(failures), strict=strict, verdicts=fail_on_verdict)
+    if code:
+        sys.exit(code)
+
+
+def _exit_code(done: list[Analysis], *, failed: bool, strict: bool, verdicts: bool) -> int:
+    """Return the worst that befell: what could not be read, was damaged, or fails a limit."""
+    if failed:
+        return BAD_INPUT
     if strict and any(a.result.capture["damage"] is not None for a in done):
-        sys.exit(DAMAGED_INPUT)
+        return DAMAGED_INPUT
+    return FAILED_VERDICT if verdicts and _fails(done) else 0
+
+
+def _fails(done: list[Analysis]) -> bool:
+    from ..analyzer.verdicts import unmet
+
+    return any(unmet(analysis.result.verdicts) for analysis in done)
 
 
 def _warn_of_a_slow_machine(run: Path) -> None:

@@ -17,6 +17,7 @@ from . import streams
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
 from .units import bits_per_second, duration, file_name, ratio
+from .verdicts import verdicts_section
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,6 +75,8 @@ def report(capture: CaptureResult) -> Group:
         parts.append(findings_section(capture.flows))
     if capture.icmp:
         parts.append(icmp_section(capture.icmp, start_ns))
+    if capture.verdicts:
+        parts.append(verdicts_section(capture.verdicts))
     return Group(*parts)
 
 

@@ -10,6 +10,7 @@ from .audit_contract import choice_object, prediction_object, timeline_object
 from .flow_contract import connection_object, flow_object, icmp_object
 from .units import file_name
 from .values import finding, instant, measure, measures
+from .verdicts import verdict_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +64,11 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             icmp_object(error, index)
             for index, capture in enumerate(captures)
             for error in capture.icmp
+        ],
+        "verdicts": [
+            verdict_object(verdict, index)
+            for index, capture in enumerate(captures)
+            for verdict in capture.verdicts
         ],
         "warnings": [
             {"capture": index, "text": text}

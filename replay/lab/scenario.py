@@ -15,9 +15,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...analyzer.lines import line_of
 from . import shorthand
 from .finite import EXPECTED, not_finite
-from .lines import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...analyzer.lines import line_of
 from ...analyzer.quantities import QUANTITIES
 from . import catalog
 from .derived import NUMBERS
 from .finite import EXPECTED, not_finite
-from .lines import line_of
 from .scenario import ScenarioError, shown, told
 
 if TYPE_CHECKING:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-ASSIGNMENT = re.compile(r"""^\s*([A-Za-z0-9_\-."' ]+?)\s*=""")
+ASSIGNMENT = re.compile(
+    r"""^\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_\-. ])+?)\s*=""",
+)
 
 Key = tuple[str | int, ...]
 
@@ -44,6 +46,7 @@ def _keys(text: str) -> list[tuple[Key, int]]:
             table = _parts(header[2])
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
+                found.append((_numbered(table, counts)[:-1], number))
             table = _numbered(table, counts)
             found.append((table, number))
             continue
