@@ -30,9 +30,13 @@ if TYPE_CHECKING:
 
 Averages = dict[int, "Average"]
 
+DELAY = ("worse_s", "worse_chunks", "worse_bytes", "excess_rtt_mean_ns", "excess_rtt_s")
+RATE = ("slower_s", "slower_bytes")
+
 NOT_HERE = "{} round trips of this sender's DATA are not seen"
 NO_DATA = "the sender sent no DATA"
-ONE_PATH = "fewer than two paths have samples"
+ONE_PATH = "there is one path"
+TOO_FEW = "fewer than two paths have samples"
 NEVER_JUDGED = "no DATA while the path used and another one had samples"
 
 
@@ -58,14 +62,16 @@ def audit(
     vantage
         Where the capture was taken: round trips of DATA are seen at the sender.
     """
+    if (reason := _without_choice(context, sender)) is not None:
+        metrics = dict.fromkeys(("active_s", "judged_s", *DELAY, *RATE), Measure.absent(reason))
+        return PathChoice(KEPT, metrics, forecasts=(), alternates=())
     hidden = _hidden(sender, vantage)
     delays: Averages = {} if hidden else round_trips(context, sender)
     speeds: Averages = {} if hidden else rates(context, sender)
-    reason = hidden or ONE_PATH
-    use = _Use.of(context, sender)
+    reason = hidden or TOO_FEW
     return PathChoice(
         kept=KEPT,
-        metrics=_metrics(context, sender, paths, use, delays, speeds, reason),
+        metrics=_metrics(context, sender, paths, delays, speeds, reason),
         forecasts=tuple(_forecast(path.number, delays, speeds, hidden) for path in paths),
         alternates=tuple(
             alternates(context, handovers, number, paths, delays, reason)
@@ -73,6 +79,17 @@ def audit(
             if handover.sender == sender
         ),
     )
+
+
+def _without_choice(context: Context, sender: End) -> str | None:
+    """Return why there was nothing to choose: told at once, for captures of very many."""
+    if not any(
+        totals.sums["new_bytes"]
+        for (_, end), totals in context.bins.totals.items()
+        if end == sender
+    ):
+        return NO_DATA
+    return ONE_PATH if len(context.paths) == 1 else None
 
 
 def _hidden(sender: End, vantage: str) -> str | None:
@@ -128,18 +145,14 @@ def _metrics(
     context: Context,
     sender: End,
     paths: Sequence[Path],
-    use: _Use,
     delays: Averages,
     speeds: Averages,
     reason: str,
 ) -> dict[str, Measure]:
-    names = ("judged_s", "worse_s", "worse_chunks", "worse_bytes", "excess_rtt_mean_ns",
-             "excess_rtt_s", "slower_s", "slower_bytes")  # fmt: skip
-    if not len(use.path):
-        return dict.fromkeys(("active_s", *names), Measure.absent(NO_DATA))
+    use = _Use.of(context, sender)
     active = {"active_s": Measure.observed(_seconds(use.time_ns))}
     if len(delays) < 2:
-        return active | dict.fromkeys(names, Measure.absent(reason))
+        return active | dict.fromkeys(("judged_s", *DELAY, *RATE), Measure.absent(reason))
     ready = {
         path.number: usable(context, path.number, path.directions[sender].states, use.begin_ns)
         for path in paths
@@ -169,10 +182,9 @@ def _compare(
 
 def _delay_cost(use: _Use, own: Column, others: Column) -> dict[str, Measure]:
     judged = ~np.isnan(own) & ~np.isnan(others)
-    names = ("worse_s", "worse_chunks", "worse_bytes", "excess_rtt_mean_ns", "excess_rtt_s")
     measures = {"judged_s": Measure.observed(_seconds(use.time_ns[judged]))}
     if not judged.any():
-        return measures | dict.fromkeys(names, Measure.absent(NEVER_JUDGED))
+        return measures | dict.fromkeys(DELAY, Measure.absent(NEVER_JUDGED))
     worse = judged & (others < own)
     chunks = use.new_chunks[worse]
     excess_ns = float(((own - others)[worse] * chunks).sum())
@@ -191,7 +203,7 @@ def _rate_cost(use: _Use, own: Column, others: Column) -> dict[str, Measure]:
     judged = ~np.isnan(own) & ~np.isnan(others)
     if not judged.any():
         why = Measure.absent("no other path had carried DATA while DATA was sent")
-        return {"slower_s": why, "slower_bytes": why}
+        return dict.fromkeys(RATE, why)
     slower = judged & (others > own)
     lost_bits = ((others - own)[slower] * use.time_ns[slower]).sum() / NS_PER_S
     return {

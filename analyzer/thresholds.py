@@ -90,9 +90,9 @@ def parse_thresholds(
         shown = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in key)
         return ValueError(f"{name}:{line_of(text, key)}: {shown[1:] or 'the file'}: {what}")
 
-    for key in document:
-        if key != "limits":
-            raise refuse((key,), "there is no such key: expected [[limits]]")
+    for name_of_table in document:
+        if name_of_table != "limits":
+            raise refuse((name_of_table,), "there is no such key: expected [[limits]]")
     limits = document.get("limits")
     if not isinstance(limits, list) or not limits:
         raise refuse((), "expected [[limits]], at least one")

@@ -72,8 +72,8 @@ def verdicts_section(verdicts: Sequence[Verdict]) -> Group:
                 _limit(one.limit),
             )
     line = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    parts = [table, ""] if table.row_count else []
-    return section(f"Verdicts ({file_name(verdicts[0].thresholds)})", Group(*parts, line))
+    title = f"Verdicts ({file_name(verdicts[0].thresholds)})"
+    return section(title, Group(table, "", line) if table.row_count else Text(line))
 
 
 def _shown(verdict: Verdict) -> str:

@@ -142,10 +142,19 @@ def test_one_path_leaves_no_choice(play: Play) -> None:
         "".join(HANDSHAKE.splitlines(keepends=True)[:5]),
         steady(1.0, 1.9, 0.1, 1, tsn=1, rtt=0.01),
     )
+    assert {one.reason for one in choice(seen).metrics.values()} == {"there is one path"}
+    assert seen.path_choice["b"].metrics["worse_s"].reason == "the sender sent no DATA"
+
+
+def test_samples_of_one_path_leave_nothing_to_compare(play: Play) -> None:
+    seen = play(
+        "".join(HANDSHAKE.splitlines(keepends=True)[:5]),
+        "0.10 a 2 HEARTBEAT 9\n",
+        steady(1.0, 1.9, 0.1, 1, tsn=1, rtt=0.01),
+    )
     found = choice(seen).metrics
     assert found["active_s"].value == pytest.approx(0.91)
     assert found["worse_s"].reason == "fewer than two paths have samples"
-    assert seen.path_choice["b"].metrics["worse_s"].reason == "the sender sent no DATA"
 
 
 @pytest.mark.parametrize("run", ["lab-failover", "lab-three-paths"])

@@ -37,8 +37,7 @@ def result(play: Play) -> CaptureResult:
 
 def told(verdicts: tuple[Verdict, ...]) -> list[tuple[str | None, str | None, str]]:
     return [
-        (one.place and one.place.path, one.place and one.place.sender, one.outcome)
-        for one in verdicts
+        (one.place.path, one.place.sender, one.outcome) for one in verdicts if one.place is not None
     ]
 
 
