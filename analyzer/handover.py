@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from .context import other
 from .failure import link_failure, link_return
 from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
+from .moves import FAILED_EXPIRIES
 from .prediction import BOKOR, RFC, predict, predicted
 from .timers import held_down
 from .vantage import captured_at
@@ -57,6 +58,8 @@ def describe_move(
         What is inferred of the sender's timers.
     """
     reason = find_cause(context, sender, move, earlier)
+    if reason.cause == "path-returned":
+        move = replace(move, expiries=[])  # one that led nowhere, if any
     after = move.after
     if not move.is_handover and move.back is not None:
         return Excursion(
@@ -98,18 +101,19 @@ def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -
     if move.explicit is not None:
         return _asked_for(move.explicit)
     old, new = move.before["path"], move.after["path"]
-    if move.expiries:
-        return _timed_out(context, sender, move)
     left = [m for m in earlier if m.before["path"] == new]
-    if left:
-        confirmed = _confirmation(context, sender, new, left[-1].after["first_ns"], move)
-        if confirmed is not None:
-            return Reason(
-                "path-returned",
-                f"HEARTBEAT ACK in frame {confirmed['ack_frame']} showed that"
-                f" {context.labels[new]}, which had been given up, is back",
-                (confirmed["frame"], confirmed["ack_frame"]),
-            )
+    confirmed = (
+        _confirmation(context, sender, new, left[-1].after["first_ns"], move) if left else None
+    )
+    if move.expiries and not _came_between(confirmed, move):
+        return _timed_out(context, sender, move)
+    if confirmed is not None:
+        return Reason(
+            "path-returned",
+            f"HEARTBEAT ACK in frame {confirmed['ack_frame']} showed that"
+            f" {context.labels[new]}, which had been given up, is back",
+            (confirmed["frame"], confirmed["ack_frame"]),
+        )
     alive = _alive_after(context, sender, old, move.after["first_ns"])
     if alive is not None:
         return Reason(
@@ -122,6 +126,15 @@ def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -
     if captured_at(context) == other(sender):
         text += "; time-outs can be told only from a capture at the sender"
     return Reason("unknown", text, ())
+
+
+def _came_between(confirmed: Row | None, move: Move) -> bool:
+    """Tell whether the HEARTBEAT ACK came after an expiry that alone gives no path up."""
+    return (
+        confirmed is not None
+        and len(move.expiries) < FAILED_EXPIRIES
+        and confirmed["ack_ns"] > move.expiries[-1]["time_ns"]
+    )
 
 
 def _asked_for(row: Row) -> Reason:
@@ -220,12 +233,11 @@ def _instants(context: Context, sender: End, move: Move, reason: Reason) -> dict
         else Instant.absent("no T3-rtx expired before the move")
     )
     returned = reason.cause == "path-returned"
+    dead = "the old path is not seen to deliver anything"
     no_return = Instant.absent("the move is not back to a path that had been given up")
     return {
-        "t_last_ok": _instant(before, "last_ok", "the old path is not seen to deliver anything"),
-        "t_last_sack": _instant(
-            before, "last_sack", "the old path is not seen to deliver anything"
-        ),
+        "t_last_ok": _instant(before, "last_ok", dead),
+        "t_last_sack": _instant(before, "last_sack", dead),
         "t_last_data_old": _instant(after, "previous_data", "no DATA on the old path"),
         "t_fail": link_failure(context, sender, move),
         "t_first_timeout": first_timeout,
@@ -296,9 +308,7 @@ def _metrics(
     timers: dict[str, Timer],
 ) -> dict[str, Measure]:
     first_new, decision, fail = (
-        instants["t_first_new"],
-        instants["t_decision"],
-        instants["t_fail"],
+        instants[f"t_{name}"] for name in ("first_new", "decision", "fail")
     )
     arrival = instants["t_first_arrival"]
     interrupted = arrival if arrival.ns is not None else first_new

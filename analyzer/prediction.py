@@ -2,7 +2,8 @@
 
 Three forms are in use. They differ in the expiries that they count: Bokor 2010 takes
 Path.Max.Retrans of them, Chen 2010 and RFC 9260 section 8.2 one more. Every RTO is double the one
-before, at most RTO.Max (RFC 9260 section 6.3.3). All take the settings that behaviour betrays.
+before, at most RTO.Max (RFC 9260 section 6.3.3). All begin with the RTO in force at the first
+expiry, and take the other settings that behaviour betrays.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .measure import Instant, Measure, seconds
 from .model import Prediction, PredictionForm
-from .timers import LATENESS, failover_s
+from .timers import LATENESS, failover_s, nominal_s
 
 if TYPE_CHECKING:
     from .model import Timer
@@ -27,24 +28,48 @@ FORMS = (("bokor-2010", 0, BOKOR), ("chen-2010", 1, RFC), ("rfc-9260", 1, RFC))
 
 
 def predicted(move: Move, timers: Timers, more: int, form: str) -> Measure:
-    """Time that Path.Max.Retrans + `more` time-outs take, at the inferred RTO and RTO.Max."""
+    """Time that Path.Max.Retrans + `more` time-outs take, from the RTO in force at the first.
+
+    The bounds are those of that RTO, RTO.Max and Path.Max.Retrans.
+    """
     if not move.expiries:
         return Measure.absent("no time-out led to the move")
-    rto, retrans = timers.get("rto_s"), timers.get("path_max_retrans")
+    rto, retrans = _rto(move, timers), timers.get("path_max_retrans")
     if rto is None or retrans is None:
         return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
-    count = int(retrans.measure.value or 0) + more
     ceiling = timers.get("rto_max_s")
     value, low, high = (
-        failover_s(float(bound or 0), None if ceiling is None else float(most or 0), count)
-        for bound, most in zip(_bounds(rto), _bounds(ceiling or rto), strict=True)
+        failover_s(
+            float(first or 0), None if ceiling is None else float(most or 0), int(count or 0) + more
+        )
+        for first, most, count in zip(
+            _bounds(rto),
+            _bounds(ceiling.measure if ceiling else rto),
+            _bounds(retrans.measure),
+            strict=True,
+        )
     )
-    note = f"{count} = {form} time-outs from RTO {rto.measure.value:g} s"
+    count = int(retrans.measure.value or 0) + more
+    note = f"{count} = {form} time-outs from RTO {rto.value:g} s"
     return Measure(value, "inferred", low, high, note=note)
 
 
-def _bounds(timer: Timer) -> tuple[float | None, float | None, float | None]:
-    return timer.measure.value, timer.measure.low, timer.measure.high
+def _rto(move: Move, timers: Timers) -> Measure | None:
+    """Return the RTO in force at the first expiry: the least wait, for it does not fall in a row.
+
+    A longer one before that was several expiries, whose retransmissions the capture lacks. Where
+    the start of no timer was seen, it is the sender's RTO.
+    """
+    waits = [row["elapsed_ns"] for row in move.expiries if row["elapsed_ns"] is not None]
+    if not waits:
+        return timers["rto_s"].measure if "rto_s" in timers else None
+    least_s = seconds(min(waits))
+    low = round(least_s * (1 - LATENESS), 9)
+    return Measure(nominal_s(least_s), "inferred", low, least_s)
+
+
+def _bounds(measure: Measure) -> tuple[float | None, float | None, float | None]:
+    return measure.value, measure.low, measure.high
 
 
 def predict(move: Move, timers: Timers) -> Prediction | None:

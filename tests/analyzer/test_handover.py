@@ -147,6 +147,34 @@ def test_pf_after_two_expiries_is_no_path_max_retrans(play: Play) -> None:
     assert "path_max_retrans" not in seen.timers["a"]
 
 
+def test_a_single_expiry_before_the_return_is_not_its_cause(play: Play) -> None:
+    """T3-rtx of path 2 fires too early; that gives no path up, but path 1 was found to be back."""
+    seen = play(
+        BEFORE,
+        failing(2.0, [1.0, 1.0], tsn=11),
+        steady(4.1, 5.9, 0.1, 2, tsn=14, rtt=0.04),
+        """
+        6.00   a 2  DATA 33
+        7.00   a 2  DATA 33              # its timer expires
+        7.04   b 2  SACK 33
+        7.05   a 2  DATA 34
+        8.05   a 2  DATA 34              # and again, alone
+        8.06   a 1  HEARTBEAT 3
+        8.07   b 1  HEARTBEAT ACK 3
+        8.08   a 1  DATA 35
+        8.09   b 1  SACK 35
+        """,
+        steady(8.1, 9.0, 0.1, 1, tsn=36, rtt=0.01),
+    )
+    away, back = seen.handovers
+    assert (away.cause, back.cause) == ("timeout", "path-returned")
+    assert times(back)["t_decision"] == 8.07
+    assert value(back, "timeouts_before_move") == 0
+    assert back.prediction is None
+    # Nor does it tell how many expiries give a path up.
+    assert seen.timers["a"]["path_max_retrans"].measure.value == 1
+
+
 def test_return_after_heartbeat_ack(play: Play) -> None:
     seen = play(
         BEFORE,
