@@ -154,9 +154,8 @@ def _asked_for(row: Row) -> Reason:
 
 def _timed_out(context: Context, sender: End, move: Move) -> Reason:
     frames = tuple(row["frame"] for row in move.expiries)
-    count = len(move.expiries)
     label = context.labels[move.before["path"]]
-    times = "once" if count == 1 else f"{count} times in a row"
+    times = "once" if len(frames) == 1 else f"{len(frames)} times in a row"
     if _is_probed_fast(context, sender, move):
         return Reason(
             "potentially-failed",
@@ -367,8 +366,7 @@ def _explanation(
             lines.append(
                 "the sender waited " + " + ".join(waits) + " for acknowledgements before it moved"
             )
-        used = [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
-        lines += used
+        lines += [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
     if reason.cause == "path-returned":
         lines += _probes(context, sender, move)
     if reason.cause in ("set-primary", "address-deleted") and move.explicit is not None:
