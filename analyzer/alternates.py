@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,44 +22,61 @@ if TYPE_CHECKING:
 
 def alternates(
     context: Context,
+    sender: End,
     handovers: Sequence[Handover],
-    number: int,
     paths: Sequence[Path],
     delays: dict[int, Average],
     reason: str,
-) -> Alternates:
-    """Return the alternates of a handover when it was decided, or else when new DATA moved.
+) -> tuple[Alternates, ...]:
+    """Return the alternates of each of a sender's handovers when it was decided, else made.
 
-    The path that was chosen is one of them, whatever is known of it.
+    The path that was chosen is one of them, whatever is known of it. Without averages of two paths
+    there is nothing to compare, for `reason`.
     """
-    handover = handovers[number]
-    moved_ns = handover.instants["t_first_new"].ns or 0
-    at_ns = handover.instants["t_decision"].ns or moved_ns
-    now = np.array([at_ns])
-    found = [
-        path.number
-        for path in paths
-        if path.number != handover.from_path
-        and (
-            path.number == handover.to_path
-            or usable(context, path.number, path.directions[handover.sender].states, now)[0]
-        )
-    ]
-    forecasts = {path: float(delays[path].at(now)[0]) for path in found if path in delays}
-    known = {path: delay for path, delay in forecasts.items() if not np.isnan(delay)}
+    own = [(n, handover) for n, handover in enumerate(handovers) if handover.sender == sender]
+    if not own:
+        return ()
+    times_ns = np.array([_decided_ns(handover) for _, handover in own])
+    numbers = np.array([path.number for path in paths])
+    ready = np.array(
+        [usable(context, path.number, path.directions[sender].states, times_ns) for path in paths]
+    )
+    forecasts = {path: average.at(times_ns) for path, average in delays.items()}
+    unseen = reason if len(delays) < 2 else "the chosen path had no samples before the decision"
+    found = []
+    for column, (number, handover) in enumerate(own):
+        others = set(numbers[ready[:, column]].tolist()) - {handover.from_path}
+        known = {path: float(forecast[column]) for path, forecast in forecasts.items()}
+        candidates = sorted(others | {handover.to_path})
+        order = _divergent(context, sender, handover.from_path, candidates)
+        found.append(_alternates(handover, number, order, known, unseen))
+    return tuple(found)
+
+
+def _alternates(
+    handover: Handover,
+    number: int,
+    order: tuple[int, ...],
+    forecasts: dict[int, float],
+    unseen: str,
+) -> Alternates:
+    known = {path: forecasts[path] for path in order if not isnan(forecasts.get(path, nan))}
+    chosen = handover.to_path
     return Alternates(
         handover=number,
-        at_ns=at_ns,
+        at_ns=_decided_ns(handover),
         forecast=tuple(sorted(known, key=lambda path: (known[path], path))),
-        unknown=tuple(path for path in found if path not in known),
-        divergent=_divergent(context, handover.sender, handover.from_path, found),
-        chosen=handover.to_path,
-        excess_rtt_ns=Measure.observed(known[handover.to_path] - min(known.values()))
-        if handover.to_path in known
-        else Measure.absent(
-            reason if len(delays) < 2 else "the chosen path had no samples before the decision"
-        ),
+        unknown=tuple(sorted(set(order) - set(known))),
+        divergent=order,
+        chosen=chosen,
+        excess_rtt_ns=Measure.observed(known[chosen] - min(known.values()))
+        if chosen in known
+        else Measure.absent(unseen),
     )
+
+
+def _decided_ns(handover: Handover) -> int:
+    return handover.instants["t_decision"].ns or handover.instants["t_first_new"].ns or 0
 
 
 def _divergent(context: Context, sender: End, old: int, found: list[int]) -> tuple[int, ...]:

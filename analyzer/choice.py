@@ -73,11 +73,7 @@ def audit(
         kept=KEPT,
         metrics=_metrics(context, sender, paths, delays, speeds, reason),
         forecasts=tuple(_forecast(path.number, delays, speeds, hidden) for path in paths),
-        alternates=tuple(
-            alternates(context, handovers, number, paths, delays, reason)
-            for number, handover in enumerate(handovers)
-            if handover.sender == sender
-        ),
+        alternates=alternates(context, sender, handovers, paths, delays, reason),
     )
 
 
