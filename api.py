@@ -73,8 +73,8 @@ def read(source: Source, options: ReadOptions | None = None) -> Ledger:
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time.
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; `-` for standard input; or several files, which are merged by time.
     options
         How to read it.
 
@@ -184,9 +184,9 @@ def analyze(
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time. Or the folder of a run of the
-        lab (docs/lab.md), whose own events and names of paths are then used.
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; `-` for standard input; or several files, which are merged by time. Or the folder of a
+        run of the lab (docs/lab.md), whose own events and names of paths are then used.
     events
         A file of JSON lines with link changes (docs/events.md).
     labels
@@ -218,6 +218,8 @@ def analyze(
 
         if folder.is_run(place):
             source, events = folder.capture(place, end), events or place / folder.EVENTS
+            options = options or ReadOptions(flows=True)
+            options = replace(options, hosts=options.hosts or folder.hosts(place))
             labels = (*labels, *folder.labels(place))  # the first rule that fits counts
     rules = _rules(labels)
     link_events = [] if events is None else _events(Path(events))

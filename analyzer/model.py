@@ -12,9 +12,11 @@ from .measure import Instant, Measure
 
 if TYPE_CHECKING:
     from .flow_model import Connection, Flow, IcmpError
+    from .simulation import Simulation
     from .verdicts import Verdict
 
 End = Literal["a", "b"]
+Vantage = Literal["a", "b", "between", "unknown"]
 Cause = Literal[
     "timeout",
     "potentially-failed",
@@ -315,7 +317,7 @@ class Association:
     how_it_ended: str
     restart_of: int | None
     seen_handshake: bool
-    captured_at: Literal["a", "b", "between", "unknown"]
+    captured_at: Vantage
     packets: int
     duplicate_frames: int
     zero_checksums: int
@@ -340,7 +342,7 @@ class CaptureResult:
     """All that one capture says.
 
     `flows`, `connections` and `icmp` are empty where flows were not followed; of many flows, they
-    have the largest (docs/metrics.md).
+    have the largest (docs/metrics.md). `simulation` is of a simulator's trace.
     """
 
     path: str
@@ -351,3 +353,4 @@ class CaptureResult:
     connections: tuple[Connection, ...] = ()
     icmp: tuple[IcmpError, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    simulation: Simulation | None = None

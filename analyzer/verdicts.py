@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .context import ENDS
 from .measure import Measure
 from .model import Timer
+from .simulation import Link, Route
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +118,8 @@ def _everything(result: CaptureResult) -> Iterator[Found]:
     for connection in result.connections:
         number = connection.number
         yield from _inside(connection, Place(("connections",), connection=number))
+    if result.simulation is not None:
+        yield from _inside(result.simulation, Place(("simulations",)))
 
 
 def _inside(thing: Any, place: Place) -> Iterator[Found]:
@@ -153,6 +156,15 @@ def _about(item: Any, place: Place, number: int) -> Place:
     return replace(
         place,
         keys=(*place.keys, number),
-        path=getattr(item, "label", place.path),
+        path=_label(item) or place.path,
         sender=getattr(item, "sender", place.sender),
     )
+
+
+def _label(item: Any) -> str | None:
+    """Return what a path or flow is called, or from which node to which a route or link leads."""
+    if isinstance(item, Route):
+        return f"{item.source}-{item.destination}"
+    if isinstance(item, Link):
+        return f"{item.from_node}-{item.to_node}"
+    return getattr(item, "label", None)

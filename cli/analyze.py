@@ -99,14 +99,16 @@ def analyze_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
 
     TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
-    CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
-    standard input. Each is analyzed by itself, unless --merge makes them one. One can also be the
-    folder of a run (pathscope lab run): then the names of its paths and its events are known.
+    CAPTURES are pcap, pcapng or snoop files, or traces of ns-2, plain or compressed with gzip,
+    zstd, xz or lz4; - is standard input. Each is analyzed by itself, unless --merge makes them one.
+    One can also be the folder of a run (pathscope lab run): then the names of its paths and its
+    events are known.
 
     \b
     Example:
@@ -119,7 +121,7 @@ def analyze_command(
         raise click.UsageError("--fail-on-verdict needs --thresholds")
     with refusals():
         limits = None if thresholds is None else read_thresholds(thresholds)
-    options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
+    options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder
 

@@ -25,6 +25,16 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     return value
 
 
+def _nodes(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[int, ...], ...]:
+    hosts = [value.split(",") for value in values]
+    for value, parts in zip(values, hosts, strict=True):
+        if not all(part.isascii() and part.isdigit() and int(part) < 2**32 for part in parts):
+            raise click.BadParameter(f"expected numbers of nodes such as 1,2, found {value!r}")
+    return tuple(tuple(map(int, parts)) for parts in hosts)
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a capture is read."""
     options = (
@@ -50,6 +60,15 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Put packets in time order within this window."
             " [default: 2 where a capture has several interfaces, else 0]",
         ),
+        click.option(
+            "--host",
+            "hosts",
+            multiple=True,
+            callback=_nodes,
+            metavar="NODES",
+            help="Nodes of an ns-2 trace that are interfaces of one host, such as 1,2; repeat for"
+            " more. [default: as its packets tell]",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -60,6 +79,7 @@ def read_options(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...] = (),
     bin_ms: int = 100,
     *,
     flows: bool = False,
@@ -71,6 +91,7 @@ def read_options(
         reorder_window_ns=None if window_s is None else round(window_s * 1e9),
         filter=expression,
         flows=flows,
+        hosts=hosts,
     )
 
 

@@ -7,8 +7,8 @@ use crate::icmp;
 use crate::ledger::Streamed;
 use crate::problem::Problem;
 use crate::rows::{datagram_row, segment_row};
-use crate::track::Tracker;
 use crate::track::flow::{Flows, Sight};
+use crate::track::{Moment, Tracker};
 use crate::{tcp, udp};
 
 /// Reads one packet of TCP, UDP or ICMP.
@@ -78,6 +78,7 @@ impl FlowReader<'_> {
 
     fn say(&mut self, sight: &Sight<'_>, problem: Problem) {
         let problem = problem.at(sight.datagram.offset as usize);
-        report(self.tracker, self.problems, &problem, sight.moment);
+        let Moment { time_ns, frame } = sight.moment;
+        report(self.tracker, self.problems, &problem, frame, Some(time_ns));
     }
 }

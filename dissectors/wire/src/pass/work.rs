@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::flow::FlowReader;
-use super::front::{Listener, Nothing, Transport};
+use super::front::{Listener, Nothing, Transport, Untold};
 use super::{Frames, Options};
 use crate::container::Frame;
 use crate::error::Error;
@@ -87,6 +87,19 @@ impl Work {
         let time_ns = frame.time_ns;
         self.first_ns = Some(self.first_ns.map_or(time_ns, |first_ns| first_ns.min(time_ns)));
         self.last_ns = Some(self.last_ns.map_or(time_ns, |last_ns| last_ns.max(time_ns)));
+    }
+
+    /// Lines of a trace beside those of packets that were told, and the time that all took.
+    pub fn count_untold(&mut self, untold: &Untold, span_ns: Option<(i64, i64)>) {
+        self.frames.read += untold.inside;
+        self.frames.dissected += untold.inside;
+        for (what, lines) in &untold.others {
+            self.frames.read += lines;
+            *self.frames.skipped.entry((*what).to_string()).or_insert(0) += lines;
+        }
+        if let Some((first_ns, last_ns)) = span_ns {
+            (self.first_ns, self.last_ns) = (Some(first_ns), Some(last_ns));
+        }
     }
 
     fn keep_comments(&mut self, frame: &Frame<'_>) {
@@ -180,7 +193,8 @@ impl Work {
     #[cold]
     fn problem(&mut self, problem: Problem, offset: u32, moment: Moment) {
         let problem = problem.at(offset as usize);
-        report(&mut self.tracker, &mut self.problems, &problem, moment);
+        let Moment { time_ns, frame } = moment;
+        report(&mut self.tracker, &mut self.problems, &problem, frame, Some(time_ns));
     }
 }
 
@@ -226,17 +240,22 @@ impl Listener for Work {
     }
 
     fn nothing(&mut self, frame: &Frame<'_>, nothing: Nothing) {
-        self.note(frame);
+        let time_ns = if let Nothing::Unreadable(_) = nothing {
+            self.frames.read += 1;
+            None
+        } else {
+            self.note(frame);
+            Some(frame.time_ns)
+        };
         let why = match nothing {
             Nothing::Excluded => "excluded by the filter".into(),
             Nothing::Skip(skip) => {
                 self.keep_comments(frame);
                 skip.name().into()
             }
-            Nothing::Problem(problem) => {
+            Nothing::Problem(problem) | Nothing::Unreadable(problem) => {
                 self.keep_comments(frame);
-                let moment = Moment { time_ns: frame.time_ns, frame: frame.number };
-                report(&mut self.tracker, &mut self.problems, &problem, moment);
+                report(&mut self.tracker, &mut self.problems, &problem, frame.number, time_ns);
                 reason(&problem).into()
             }
         };
@@ -252,14 +271,15 @@ pub(super) fn report(
     tracker: &mut Tracker,
     counts: &mut BTreeMap<String, u64>,
     problem: &Problem,
-    moment: Moment,
+    frame: u64,
+    time_ns: Option<i64>,
 ) {
     *counts.entry(reason(problem)).or_insert(0) += 1;
     let rows = &mut tracker.ledger.problems;
     if rows.len() < PROBLEM_ROWS {
         rows.push(ProblemRow {
-            frame: moment.frame,
-            time_ns: Some(moment.time_ns),
+            frame,
+            time_ns,
             layer: problem.layer.name(),
             kind: problem.kind.name(),
             offset: u64::from(problem.offset),
