@@ -187,7 +187,8 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     # A HEARTBEAT that was lost before the tap leaves a gap of several periods.
     near = [gap for gap in gaps if gap < MISSED * period]
     text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart"
-    measure = Measure(period, "inferred", min(near), max(near))
+    # Of two that are far apart, the median lies between what is near and what is not.
+    measure = Measure(period, "inferred", min(near), max(*near, period))
     timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
     if rto is not None and rto.measure.value is not None:
         rto_s = float(rto.measure.value)
