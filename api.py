@@ -60,6 +60,20 @@ class Analysis:
         """What limits the numbers."""
         return self.result.warnings
 
+    def judged(self, thresholds: Thresholds | Path | str) -> Analysis:
+        """Return the analysis with its numbers held against limits, in `result.verdicts`.
+
+        Parameters
+        ----------
+        thresholds
+            Limits; or what `read_thresholds` reads them from, and raises what it raises.
+        """
+        from .analyzer.verdicts import judge
+
+        if isinstance(thresholds, Path | str):
+            thresholds = read_thresholds(thresholds)
+        return replace(self, result=replace(self.result, verdicts=judge(self.result, thresholds)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the analysis as the result contract `pathscope.result/1`."""
         from .reports.contract import result
@@ -177,7 +191,6 @@ def analyze(
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     end: str = "client",
-    thresholds: Thresholds | Path | str | None = None,
 ) -> Analysis:
     """Analyze a capture: associations, paths, handovers and why they took as long as they did.
 
@@ -197,8 +210,6 @@ def analyze(
         Called now and then with bytes read and bytes in all (None when not known).
     end
         Whose capture of a run is analyzed: `client` or `server`.
-    thresholds
-        Limits that numbers are held against: a file, or the name of a set (docs/verdicts.md).
 
     Raises
     ------
@@ -207,12 +218,11 @@ def analyze(
     FilterError
         When libpcap does not take the filter.
     ValueError
-        When a label, an event or a limit cannot be read, or a folder holds no complete run; the
-        message says which and why.
+        When a label or an event cannot be read, or a folder holds no complete run; the message
+        says which and why.
     OSError
-        When the file of events or thresholds cannot be read.
+        When the events file cannot be read.
     """
-    limits = _limits(thresholds)
     if isinstance(source, str | PathLike) and (place := Path(source)).is_dir():
         from .replay.lab import folder
 
@@ -229,12 +239,7 @@ def analyze(
     ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
     from .analyzer.associations import analyze_ledger
 
-    found = analyze_ledger(ledger, link_events, rules)
-    if limits is not None:
-        from .analyzer.verdicts import judge
-
-        found = replace(found, verdicts=judge(found, limits))
-    return Analysis(ledger, found)
+    return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
 
 
 def read_thresholds(source: Path | str) -> Thresholds:
@@ -258,12 +263,6 @@ def read_thresholds(source: Path | str) -> Thresholds:
     if str(source) in BUILT_IN:
         return BUILT_IN[str(source)]
     return parse_thresholds(_text(Path(source)), str(source), names.metrics(), names.places())
-
-
-def _limits(thresholds: Thresholds | Path | str | None) -> Thresholds | None:
-    if isinstance(thresholds, Path | str):
-        return read_thresholds(thresholds)
-    return thresholds
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:

@@ -144,11 +144,12 @@ def analyze_command(
                         options=options,
                         progress=advance,
                         end=end,
-                        thresholds=limits,
                     )
                 )
         except Refusal as refusal:
             failures.append(refusal.message)
+    if limits is not None:
+        done = [analysis.judged(limits) for analysis in done]
     if as_json:
         from ..reports.contract import result
 

@@ -94,11 +94,11 @@ def test_in_the_document(limits: Path) -> None:
         "verdict": "pass",
         "certain": True,
     }
-    analysis = pathscope.analyze(ASCONF, thresholds=limits)
+    analysis = pathscope.analyze(ASCONF).judged(limits)
     assert [one.outcome for one in analysis.result.verdicts] == ["pass"]
 
 
 def test_the_itus_set_by_its_name() -> None:
-    found = pathscope.analyze(ASCONF, thresholds="itu").result.verdicts
+    found = pathscope.analyze(ASCONF).judged("itu").result.verdicts
     assert {one.thresholds for one in found} == {"itu"}
     assert {one.limit.metric for one in found} == {"one_way_delay_mean_ns", "jitter_w_ns"}

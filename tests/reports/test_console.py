@@ -115,7 +115,7 @@ def test_what_time_outs_took_is_beside_what_was_predicted() -> None:
 def test_verdicts_in_a_narrow_terminal(tmp_path: Path, width: int) -> None:
     limits = tmp_path / "limits.toml"
     limits.write_text('[[limits]]\nmetric = "rtt_p95_ns"\nmax = 20e6\nin = "paths"\n')
-    told = rendered(pathscope.analyze(ASCONF, thresholds=limits), width)
+    told = rendered(pathscope.analyze(ASCONF).judged(limits), width)
     assert all(len(line) <= width for line in told.splitlines())
     verdicts = told.split("Verdicts")[1]
     assert "41.060 ms" in verdicts  # of v2; the 10 ms of v1 keep the limit
