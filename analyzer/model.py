@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .measure import Instant, Measure
 
 if TYPE_CHECKING:
+    from .ends.model import OtherEnd
     from .flow_model import Connection, Flow, IcmpError
     from .simulation import Simulation
     from .verdicts import Verdict
@@ -125,11 +126,12 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one sender did on one path."""
+    """What one sender did on one path; `transit` is None without a capture of the other end."""
 
     metrics: dict[str, Measure]
     states: tuple[State, ...]
     heartbeats: dict[str, Measure]
+    transit: dict[str, Measure] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +344,8 @@ class CaptureResult:
     """All that one capture says.
 
     `flows`, `connections` and `icmp` are empty where flows were not followed; of many flows, they
-    have the largest (docs/metrics.md). `simulation` is of a simulator's trace.
+    have the largest (docs/metrics.md). `other_end` is what a second capture, of the other end,
+    adds; `simulation`, what a simulator's trace tells beyond a capture.
     """
 
     path: str
@@ -354,3 +357,4 @@ class CaptureResult:
     icmp: tuple[IcmpError, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     simulation: Simulation | None = None
+    other_end: OtherEnd | None = None

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..dissectors.ledger import STANDARD_INPUT
 from .faults import BAD_INPUT, DAMAGED_INPUT, FAILED_VERDICT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..analyzer.thresholds import Thresholds
     from ..api import Analysis
+
+    How = Mapping[str, Any]
+    Done = tuple[list[Analysis], list[str]]
 
 LONGEST_BIN_MS = 86_400_000
 """A day: longer ones are slips of the keyboard."""
@@ -36,10 +43,15 @@ LONGEST_BIN_MS = 86_400_000
 )
 @click.option(
     "--end",
-    type=click.Choice(["client", "server"]),
-    default="client",
+    type=click.Choice(["client", "server", "both"]),
+    default="both",
     show_default=True,
     help="Whose capture of a run of the lab is analyzed.",
+)
+@click.option(
+    "--ends/--no-ends",
+    default=None,
+    help="Two captures are those of the two ends of one run, or are not. [default: found out]",
 )
 @click.option(
     "--bin",
@@ -87,6 +99,7 @@ def analyze_command(
     events: Path | None,
     labels: tuple[str, ...],
     end: str,
+    ends: bool | None,
     bin_ms: int,
     as_json: bool,
     out: Path | None,
@@ -106,48 +119,32 @@ def analyze_command(
     TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
     CAPTURES are pcap, pcapng or snoop files, or traces of ns-2, plain or compressed with gzip,
-    zstd, xz or lz4; - is standard input. Each is analyzed by itself, unless --merge makes them one.
-    One can also be the folder of a run (pathscope lab run): then the names of its paths and its
-    events are known.
+    zstd, xz or lz4; - is standard input. Each is analyzed by itself, unless --merge makes them one,
+    or two of them are found to be of the two ends of one run: then what was lost between them and
+    how long the rest took is measured, too. One can also be the folder of a run (pathscope lab
+    run): then the names of its paths and its events are known.
 
     \b
-    Example:
+    Examples:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
+      pathscope analyze fixtures/captures/lab-lossy/client.pcapng \\
+        fixtures/captures/lab-lossy/server.pcapng
     """
-    from ..api import analyze, read_thresholds
-
     if fail_on_verdict and thresholds is None:
         raise click.UsageError("--fail-on-verdict needs --thresholds")
-    with refusals():
-        limits = None if thresholds is None else read_thresholds(thresholds)
+    if ends and (merge or len(captures) != 2):
+        raise click.UsageError("--ends takes two captures, without --merge")
+    limits = None if thresholds is None else _limits(thresholds)
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder
 
         with refusals():
             prepare_folder(out, force=force)
-    done: list[Analysis] = []
-    failures: list[str] = []
-    for capture in [captures] if merge else [(capture,) for capture in captures]:
-        if len(capture) == 1 and (capture[0] / "run.json").is_file():
-            click.echo(f"{capture[0]}: a run; its events, and what its {end} saw", err=True)
-        try:
-            if len(capture) == 1 and capture[0].is_dir():
-                _warn_of_a_slow_machine(capture[0])
-            with refusals(), progress(capture) as advance:
-                done.append(
-                    analyze(
-                        capture[0] if len(capture) == 1 else capture,
-                        events=events,
-                        labels=labels,
-                        options=options,
-                        progress=advance,
-                        end=end,
-                    )
-                )
-        except Refusal as refusal:
-            failures.append(refusal.message)
+    how = {"events": events, "labels": labels, "options": options}
+    groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
+    done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
     if limits is not None:
         done = [analysis.judged(limits) for analysis in done]
     if as_json:
@@ -165,11 +162,19 @@ def analyze_command(
         sys.exit(code)
 
 
+def _limits(thresholds: str) -> Thresholds:
+    from ..api import read_thresholds
+
+    with refusals():
+        return read_thresholds(thresholds)
+
+
 def _exit_code(done: list[Analysis], *, failed: bool, strict: bool, verdicts: bool) -> int:
     """Return the worst that befell: what could not be read, was damaged, or fails a limit."""
     if failed:
         return BAD_INPUT
-    if strict and any(a.result.capture["damage"] is not None for a in done):
+    read = [ledger for a in done for ledger in (a.ledger, a.other) if ledger is not None]
+    if strict and any(ledger.capture["damage"] is not None for ledger in read):
         return DAMAGED_INPUT
     return FAILED_VERDICT if verdicts and _fails(done) else 0
 
@@ -180,10 +185,50 @@ def _fails(done: list[Analysis]) -> bool:
     return any(unmet(analysis.result.verdicts) for analysis in done)
 
 
-def _warn_of_a_slow_machine(run: Path) -> None:
-    from ..replay.lab.folder import too_slow
+def _two_ends(groups: list[tuple[Path, ...]], ends: bool | None, how: How) -> Done | None:
+    """Analyze two files that may be of two ends; None where they are to be read by themselves."""
+    from ..api import analyze_two
 
+    files = [group[0] for group in groups if len(group) == 1 and not group[0].is_dir()]
+    # What can be read once only cannot be read again by itself.
+    once = any(str(path) == STANDARD_INPUT for path in files)
+    if ends is False or not len(groups) == len(files) == 2 or (once and not ends):
+        return None
+    try:
+        with refusals(), progress(files) as advance:
+            return list(analyze_two(*files, ends=ends, progress=advance, **how)), []
+    except Refusal as refusal:
+        # By itself each says what is wrong with it, and the other one is still analyzed.
+        return ([], [refusal.message]) if ends else None
+
+
+def _each(groups: list[tuple[Path, ...]], end: str, how: How) -> Done:
+    """Analyze captures one by one."""
+    from ..api import analyze
+
+    done: list[Analysis] = []
+    failures = []
+    for group in groups:
+        source = group[0] if len(group) == 1 else group
+        try:
+            if len(group) == 1 and group[0].is_dir():
+                _tell_of_a_run(group[0], end)
+            with refusals(), progress(group) as advance:
+                done.append(analyze(source, progress=advance, end=end, **how))
+        except Refusal as refusal:
+            failures.append(refusal.message)
+    return done, failures
+
+
+def _tell_of_a_run(run: Path, end: str) -> None:
+    from ..replay.lab.folder import CAPTURES, chosen, is_run, too_slow
+
+    if not is_run(run):
+        return
     with refusals():
+        seen = chosen(run, end)
+        who = "both ends" if len(seen) == len(CAPTURES) else f"its {seen[0].stem}"
+        click.echo(f"{run}: a run; its events, and what {who} saw", err=True)
         for reason in too_slow(run):
             click.echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
 
@@ -202,6 +247,10 @@ def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
     tables = {
         f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
         for number, analysis in enumerate(done)
+    } | {
+        f"{number}-other-end-{Path(analysis.other.path).name}": analysis.other.tables
+        for number, analysis in enumerate(done)
+        if analysis.other is not None
     }
     with refusals():
         write_results(out, result([a.result for a in done]), tables, force=force)

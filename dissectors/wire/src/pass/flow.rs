@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::work::{Whole, reason, report};
+use etherparse::{IpNumber, ip_number};
+
+use crate::digest::Digests;
 use crate::icmp;
 use crate::ledger::Streamed;
 use crate::problem::Problem;
-use crate::rows::{datagram_row, segment_row};
-use crate::track::flow::{Flows, Sight};
+use crate::rows::{datagram_row, segment_row, sighting_of_flow};
+use crate::track::flow::{Flows, Followed, Sight};
 use crate::track::{Moment, Tracker};
 use crate::{tcp, udp};
 
@@ -17,6 +20,8 @@ pub(super) struct FlowReader<'w> {
     pub tracker: &'w mut Tracker,
     pub problems: &'w mut BTreeMap<String, u64>,
     pub streamed: &'w mut Option<Streamed>,
+    /// Of the packet, where somebody asks for them.
+    pub digests: Option<Digests>,
 }
 
 impl FlowReader<'_> {
@@ -29,6 +34,7 @@ impl FlowReader<'_> {
         if let Some(Streamed::Segments(rows)) = self.streamed {
             rows.push(segment_row(sight, &segment, &followed));
         }
+        self.sighting(ip_number::TCP, sight, &followed);
         match followed.problem {
             None => Whole::Yes,
             Some(problem) => {
@@ -47,6 +53,7 @@ impl FlowReader<'_> {
         if let Some(Streamed::Datagrams(rows)) = self.streamed {
             rows.push(datagram_row(sight, &datagram, &followed));
         }
+        self.sighting(ip_number::UDP, sight, &followed);
         Whole::Yes
     }
 
@@ -67,6 +74,13 @@ impl FlowReader<'_> {
                 self.say(sight, problem);
                 Whole::Partly
             }
+        }
+    }
+
+    fn sighting(&mut self, protocol: IpNumber, sight: &Sight<'_>, followed: &Followed) {
+        if let (Some(digests), Some(Streamed::Sightings(rows))) = (self.digests, &mut self.streamed)
+        {
+            rows.extend(sighting_of_flow(protocol.0, sight, followed, &digests));
         }
     }
 
