@@ -129,6 +129,8 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
+        if "anyOf" in node:
+            return " or ".join(map(self._type, node["anyOf"]))
         if "oneOf" in node:
             is_words = all("const" in one for one in node["oneOf"])
             kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
@@ -175,7 +177,7 @@ class Contract:
         def collect(node: Node) -> None:
             if "$ref" in node:
                 collect(self.definitions[node["$ref"].rpartition("/")[2]])
-            for one in node.get("oneOf", ()):
+            for one in (*node.get("oneOf", ()), *node.get("anyOf", ())):
                 collect(one)
             fields = node.get("properties", {})
             if "reason" in fields:

@@ -42,7 +42,7 @@ def places() -> frozenset[str]:
 
 def _collect(node: Node, below: str, found: set[str]) -> None:
     node = _resolved(node)
-    for inner in (*node.get("oneOf", ()), *filter(None, [node.get("items")])):
+    for inner in (*_alternatives(node), *filter(None, [node.get("items")])):
         _collect(inner, below, found)
     for name, field in node.get("properties", {}).items():
         if _is_number(field):
@@ -60,6 +60,8 @@ def _resolved(node: Node) -> Node:
 
 def _is_number(node: Node) -> bool:
     node = _resolved(node)
-    if "oneOf" in node:
-        return any(_is_number(one) for one in node["oneOf"])
-    return "value" in node.get("properties", ())
+    return "value" in node.get("properties", ()) or any(map(_is_number, _alternatives(node)))
+
+
+def _alternatives(node: Node) -> list[Node]:
+    return [*node.get("oneOf", ()), *node.get("anyOf", ())]

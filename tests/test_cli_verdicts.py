@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pathscope
 import pytest
-from running import ASCONF, FAILOVER, inside
+from running import ASCONF, CAPTURES, FAILOVER, inside
 
 SLOW = '[[limits]]\nmetric = "handover_delay_s"\nmax = 0.01\n'
 """The handover took 21.384 ms."""
@@ -96,6 +96,24 @@ def test_in_the_document(limits: Path) -> None:
     }
     analysis = pathscope.analyze(ASCONF).judged(limits)
     assert [one.outcome for one in analysis.result.verdicts] == ["pass"]
+
+
+def test_the_itus_set_with_both_ends() -> None:
+    """The lab's satellite delays packets by 120 ms in each direction, the others by 5 and 40 ms."""
+    run = CAPTURES / "lab-three-paths"
+    (analysis,) = pathscope.api.analyze_two(run / "client.pcapng", run / "server.pcapng")
+    found = analysis.judged("itu").result.verdicts
+    told = {
+        (one.limit.metric, one.place.path, one.place.sender, one.outcome)
+        for one in found
+        if one.place is not None
+    }
+    late = [one for one in told if one[-1] == "fail"]
+    assert sorted(late) == [
+        ("one_way_delay_mean_ns", "satellite", end, "fail") for end in ("a", "b")
+    ]
+    assert ("one_way_delay_mean_ns", "wlan", "a", "pass") in told
+    assert ("jitter_w_ns", "wlan", "a", "pass") in told
 
 
 def test_the_itus_set_by_its_name() -> None:

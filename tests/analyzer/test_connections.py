@@ -61,7 +61,8 @@ def test_a_subflow_has_the_numbers_of_a_path(scene: Scene, tmp_path: Path, turne
     for n in range(4):
         send_mapped(first, 1000 + 40 * n, "a", 100 * n)
         first.send(1020 + 40 * n, "b")
-    sender, peer = ("b", "a") if turned else ("a", "b")
+    sender: End = "b" if turned else "a"
+    peer: End = "a" if turned else "b"
     send_mapped(second, 1500, sender, 400)
     second.send(1590, peer)
     send_mapped(second, 2000, sender, 500)

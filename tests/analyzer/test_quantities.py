@@ -11,7 +11,7 @@ from pathscope import api
 from pathscope.analyzer import quantities
 from pathscope.analyzer.measure import Measure
 from pathscope.analyzer.quantities import QUANTITIES
-from running import MIXED
+from running import CAPTURES, MIXED
 
 FAILOVER, RETURN, LOSSY, ASCONF = (
     f"lab-{run}/client.pcapng" for run in ("failover", "return", "lossy", "asconf")
@@ -114,6 +114,18 @@ def test_setting_up() -> None:
 def test_what_takes_both_ends() -> None:
     for name in ("one_way_delay_s", "jitter_s"):
         assert "both ends' captures" in (of(name, FAILOVER).reason or "")
+
+
+def test_delay_and_jitter_of_a_run_whose_ends_are_both_known() -> None:
+    """5 ms on the WLAN, which carries most."""
+    both = [CAPTURES / f"lab-return/{end}.pcapng" for end in ("client", "server")]
+    (analysis,) = api.analyze_two(*both)
+    delay, jitter = (
+        quantities.measure(name, analysis.result) for name in ("one_way_delay_s", "jitter_s")
+    )
+    assert delay.value == pytest.approx(0.005, abs=0.001)
+    assert jitter.value is not None
+    assert 0 < jitter.value < 0.001
 
 
 def test_what_is_measured_of_a_path_elsewhere_is_found_by_its_name() -> None:

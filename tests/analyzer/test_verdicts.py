@@ -14,7 +14,7 @@ from pathscope.analyzer.model import CaptureResult
 from pathscope.analyzer.thresholds import Limit, Thresholds
 from pathscope.analyzer.verdicts import Verdict, judge, unmet
 from pathscope.reports import names
-from running import ASCONF, FAILOVER, MIXED
+from running import ASCONF, FAILOVER, MIXED, ROOT
 
 MS = 1_000_000
 
@@ -110,7 +110,12 @@ def test_certain_is_what_holds_for_all_within_the_bounds(
         assert outcomes == {True, False}
 
 
-@pytest.mark.parametrize("capture", [FAILOVER, ASCONF, MIXED], ids=lambda path: path.parent.name)
+TRACE = ROOT / "dissectors" / "wire" / "fuzz" / "seeds" / "trace" / "sctp"
+
+
+@pytest.mark.parametrize(
+    "capture", [FAILOVER, ASCONF, MIXED, TRACE], ids=lambda path: path.parent.name
+)
 def test_every_number_of_a_result_can_be_limited(capture: str) -> None:
     """Names and keys that the walk finds are those of the contract: nothing is out of reach."""
     result = pathscope.analyze(capture).result
@@ -118,7 +123,8 @@ def test_every_number_of_a_result_can_be_limited(capture: str) -> None:
     found = [one for one in judged(result, *limits) if one.place is not None]
     assert {one.place.within for one in found if one.place} <= names.places()
     document = pathscope.analyze(capture).to_dict()
-    numbers = sum(_numbers(document[key]) for key in ("associations", "flows", "connections"))
+    parts = ("associations", "flows", "connections", "simulations")
+    numbers = sum(_numbers(document[part]) for part in parts)
     # Timers that were not inferred are only in the document, where they say why.
     timers = sum(
         timer["value"] is None
