@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.labels import LabelRule
     from .analyzer.model import Association, CaptureResult, LinkEvent
+    from .analyzer.thresholds import Thresholds
     from .dissectors.frame import Decoder, Frame
     from .dissectors.selection import Window
 
@@ -63,6 +64,20 @@ class Analysis:
     def warnings(self) -> tuple[str, ...]:
         """What limits the numbers."""
         return self.result.warnings
+
+    def judged(self, thresholds: Thresholds | Path | str) -> Analysis:
+        """Return the analysis with its numbers held against limits, in `result.verdicts`.
+
+        Parameters
+        ----------
+        thresholds
+            Limits; or what `read_thresholds` reads them from, and raises what it raises.
+        """
+        from .analyzer.verdicts import judge
+
+        if isinstance(thresholds, Path | str):
+            thresholds = read_thresholds(thresholds)
+        return replace(self, result=replace(self.result, verdicts=judge(self.result, thresholds)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the analysis as the result contract `pathscope.result/1`."""
@@ -342,6 +357,29 @@ def _read_both(
         found.append(ledgers.read(source, options, told))
         before += last
     return found
+
+
+def read_thresholds(source: Path | str) -> Thresholds:
+    """Read limits for numbers (docs/verdicts.md).
+
+    Parameters
+    ----------
+    source
+        The name of a set that comes with pathscope, `itu`; else a TOML file.
+
+    Raises
+    ------
+    ValueError
+        When the file holds no limits; the message names file, line and key.
+    OSError
+        When the file cannot be read.
+    """
+    from .analyzer.thresholds import BUILT_IN, parse_thresholds
+    from .reports import names
+
+    if str(source) in BUILT_IN:
+        return BUILT_IN[str(source)]
+    return parse_thresholds(_text(Path(source)), str(source), names.metrics(), names.places())
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .asconf import exchanges, handoff_regions
+from .asconf import exchanges
+from .choice import audit
 from .connections import describe_connections
 from .context import ENDS, contexts
 from .events import assign_events, comment_events
@@ -21,7 +22,9 @@ from .moves import find_moves
 from .paths import association_totals, describe_paths
 from .protection import authentication, zero_checksum
 from .receivers import describe_receivers
+from .regions import handoff
 from .streams import describe_streams
+from .timeline import handoff_timeline
 from .timers import infer_timers
 from .vantage import captured_at
 
@@ -97,6 +100,8 @@ def _association(context: Context, vantage: Vantage) -> Association:
             else:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
+    paths = describe_paths(context, ordered, tuple(excursions), vantage)
+    regions, inside_and_outside = handoff(context)
     return Association(
         number=row["association"],
         endpoints={end: _endpoint(context, end) for end in ENDS},
@@ -117,11 +122,14 @@ def _association(context: Context, vantage: Vantage) -> Association:
         totals={end: association_totals(context, end) for end in ENDS},
         streams=describe_streams(context, vantage),
         receivers=describe_receivers(context, vantage),
-        paths=describe_paths(context, ordered, tuple(excursions), vantage),
+        paths=paths,
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),
-        handoff_regions=handoff_regions(context),
+        handoff_regions=regions,
+        handoff=inside_and_outside,
+        timeline=handoff_timeline(context, ordered),
+        path_choice={end: audit(context, end, paths, ordered, vantage) for end in ENDS},
         timers=timers,
         findings=find(context, Analysed(ordered, vantage)),
     )

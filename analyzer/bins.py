@@ -1,4 +1,4 @@
-"""Sums over the interval table: per path and direction, over all time or a window of it."""
+"""The interval table of one association, and its sums per path and direction."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _SUMS = (
 )
 
 _KEYS = ("association", "path")
-_COLUMNS = ("start_ns", "is_b", *_SUMS)
+_ROUND_TRIPS = ("rtt_count", "rtt_sum_ns")
+_COLUMNS = ("path", "start_ns", "is_b", *_SUMS, *_ROUND_TRIPS)
 
 Columns = dict[str, Column]
 
@@ -68,7 +69,7 @@ class Totals:
 class Bins:
     """The interval table of one association.
 
-    `columns` has the sums of every bin, with `start_ns` and with `is_b`: whether the sender is b.
+    `columns` has the numbers of every bin, and `is_b`: whether the sender is b.
     """
 
     bin_ns: int
@@ -86,12 +87,6 @@ class Bins:
         starts = self._data_starts.get((path, sender), [])
         return bisect_left(starts, end_ns) > bisect_right(starts, start_ns - self.bin_ns)
 
-    def window(self, sender: End, start_ns: int, end_ns: int) -> dict[str, int]:
-        """Sums of a sender over all paths, of the bins that begin in [start_ns, end_ns)."""
-        start = self.columns["start_ns"]
-        chosen = (start >= start_ns) & (start < end_ns) & (self.columns["is_b"] == (sender == "b"))
-        return {name: self.columns[name][chosen].sum().item() for name in _SUMS}
-
 
 def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
     """Split the interval table by association.
@@ -101,7 +96,7 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
     """
     if not table.num_rows:
         return {}
-    columns = {name: to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS)}
+    columns = {name: to_numpy(table[name]) for name in (*_KEYS, "start_ns", *_SUMS, *_ROUND_TRIPS)}
     columns["is_b"] = is_letter(table["sender"], "b")
     order = np.lexsort([columns[name] for name in ("start_ns", "is_b", *reversed(_KEYS))])
     columns = {name: column[order] for name, column in columns.items()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .context import ENDS, other
 from .flow_model import Connection, Subflow, Switch, Timeline
 from .flow_rows import intervals
-from .flows import rate, ratio
+from .flows import NOTHING_SENT, rate, ratio
 from .labels import label_of
 from .measure import Instant, Measure, elapsed_s
 from .moves import BRIEF_NS, CONCURRENT_MOVES
@@ -73,7 +73,11 @@ def _connection(
                 backup=flow["backup"],
                 end_a=flow["connection_end"],
                 metrics=_setup(flow, first),
-                senders={end: _share(sent[flow["flow"]][end], sums[end]) for end in ENDS},
+                senders={
+                    end: _share(sent[flow["flow"]][end], sums[end])
+                    | _path(rows.directions[flow["flow"]].get(_of_connection(flow, end)), whole_ns)
+                    for end in ENDS
+                },
             )
             for flow in flows
         ),
@@ -112,6 +116,25 @@ def _share(sent: dict[str, int], sums: dict[str, int]) -> dict[str, Measure]:
     measures = {name: Measure.observed(value) for name, value in sent.items()}
     measures["share_ratio"] = ratio(sent["mapped_bytes"], sums["mapped_bytes"], "no data mapped")
     return measures
+
+
+def _path(row: Row | None, whole_ns: int) -> dict[str, Measure]:
+    """Return what a path of an association would have: of a subflow, by its own ACKs."""
+    if row is None:
+        return dict.fromkeys(
+            ("acked_bytes", "goodput_bps", "retransmission_ratio", "rtt_mean_ns"),
+            Measure.absent(NOTHING_SENT),
+        )
+    return {
+        "acked_bytes": Measure.observed(row["acked_bytes"]),
+        "goodput_bps": rate(row["acked_bytes"], whole_ns),
+        "retransmission_ratio": ratio(
+            row["retransmitted_packets"], row["segments"], "no payload, SYN or FIN sent"
+        ),
+        "rtt_mean_ns": Measure.absent("no segment sent once and acknowledged")
+        if row["rtt_mean_ns"] is None
+        else Measure.observed(row["rtt_mean_ns"]),
+    }
 
 
 def _setup(flow: Row, first: Row) -> dict[str, Measure]:

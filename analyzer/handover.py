@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,10 @@ from .context import other
 from .failure import link_failure, link_return
 from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
+from .moves import FAILED_EXPIRIES
+from .prediction import BOKOR, RFC, predict, predicted
 from .rto import clamped_s, unclamped_s
-from .timers import failover_s, held_down
+from .timers import held_down
 from .vantage import captured_at
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ def describe_move(
         What is inferred of the sender's timers.
     """
     reason = find_cause(context, sender, move, earlier)
+    if reason.cause == "path-returned":
+        move = replace(move, expiries=[])  # one that led nowhere, if any
     after = move.after
     if not move.is_handover and move.back is not None:
         return Excursion(
@@ -90,6 +94,7 @@ def describe_move(
             )
             for row in move.expiries
         ),
+        prediction=predict(move, timers),
         explanation=_explanation(context, sender, move, reason, timers),
     )
 
@@ -99,18 +104,19 @@ def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -
     if move.explicit is not None:
         return _asked_for(move.explicit)
     old, new = move.before["path"], move.after["path"]
-    if move.expiries:
-        return _timed_out(context, sender, move)
     left = [m for m in earlier if m.before["path"] == new]
-    if left:
-        confirmed = _confirmation(context, sender, new, left[-1].after["first_ns"], move)
-        if confirmed is not None:
-            return Reason(
-                "path-returned",
-                f"HEARTBEAT ACK in frame {confirmed['ack_frame']} showed that"
-                f" {context.labels[new]}, which had been given up, is back",
-                (confirmed["frame"], confirmed["ack_frame"]),
-            )
+    confirmed = (
+        _confirmation(context, sender, new, left[-1].after["first_ns"], move) if left else None
+    )
+    if move.expiries and not _came_between(confirmed, move):
+        return _timed_out(context, sender, move)
+    if confirmed is not None:
+        return Reason(
+            "path-returned",
+            f"HEARTBEAT ACK in frame {confirmed['ack_frame']} showed that"
+            f" {context.labels[new]}, which had been given up, is back",
+            (confirmed["frame"], confirmed["ack_frame"]),
+        )
     alive = _alive_after(context, sender, old, move.after["first_ns"])
     if alive is not None:
         return Reason(
@@ -123,6 +129,15 @@ def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -
     if captured_at(context) == other(sender):
         text += "; time-outs can be told only from a capture at the sender"
     return Reason("unknown", text, ())
+
+
+def _came_between(confirmed: Row | None, move: Move) -> bool:
+    """Tell whether the HEARTBEAT ACK came after an expiry that alone gives no path up."""
+    return (
+        confirmed is not None
+        and len(move.expiries) < FAILED_EXPIRIES
+        and confirmed["ack_ns"] > move.expiries[-1]["time_ns"]
+    )
 
 
 def _asked_for(row: Row) -> Reason:
@@ -142,9 +157,8 @@ def _asked_for(row: Row) -> Reason:
 
 def _timed_out(context: Context, sender: End, move: Move) -> Reason:
     frames = tuple(row["frame"] for row in move.expiries)
-    count = len(move.expiries)
     label = context.labels[move.before["path"]]
-    times = "once" if count == 1 else f"{count} times in a row"
+    times = "once" if len(frames) == 1 else f"{len(frames)} times in a row"
     if _is_probed_fast(context, sender, move):
         return Reason(
             "potentially-failed",
@@ -221,12 +235,11 @@ def _instants(context: Context, sender: End, move: Move, reason: Reason) -> dict
         else Instant.absent("no T3-rtx expired before the move")
     )
     returned = reason.cause == "path-returned"
+    dead = "the old path is not seen to deliver anything"
     no_return = Instant.absent("the move is not back to a path that had been given up")
     return {
-        "t_last_ok": _instant(before, "last_ok", "the old path is not seen to deliver anything"),
-        "t_last_sack": _instant(
-            before, "last_sack", "the old path is not seen to deliver anything"
-        ),
+        "t_last_ok": _instant(before, "last_ok", dead),
+        "t_last_sack": _instant(before, "last_sack", dead),
         "t_last_data_old": _instant(after, "previous_data", "no DATA on the old path"),
         "t_fail": link_failure(context, sender, move),
         "t_first_timeout": first_timeout,
@@ -297,9 +310,7 @@ def _metrics(
     timers: dict[str, Timer],
 ) -> dict[str, Measure]:
     first_new, decision, fail = (
-        instants["t_first_new"],
-        instants["t_decision"],
-        instants["t_fail"],
+        instants[f"t_{name}"] for name in ("first_new", "decision", "fail")
     )
     arrival = instants["t_first_arrival"]
     interrupted = arrival if arrival.ns is not None else first_new
@@ -320,8 +331,8 @@ def _metrics(
         "recovery_completion_s": elapsed_s(fail, instants["t_recovered"]),
         "link_recognition_s": elapsed_s(instants["t_return_link"], instants["t_return_data"]),
         "timeouts_before_move": Measure.observed(len(move.expiries)),
-        "predicted_failover_s": _predicted(move, timers, 1, "PMR + 1 (RFC 9260, Chen 2010)"),
-        "predicted_failover_bokor_s": _predicted(move, timers, 0, "PMR (Bokor 2010)"),
+        "predicted_failover_s": predicted(move, timers, 1, RFC),
+        "predicted_failover_bokor_s": predicted(move, timers, 0, BOKOR),
     }
 
 
@@ -345,27 +356,6 @@ def _delivery_gap(
     return Measure.observed(seconds(max(gaps)))
 
 
-def _predicted(move: Move, timers: dict[str, Timer], more: int, form: str) -> Measure:
-    """Time that Path.Max.Retrans + `more` time-outs take, at the inferred RTO and RTO.Max."""
-    if not move.expiries:
-        return Measure.absent("no time-out led to the move")
-    rto, retrans = timers.get("rto_s"), timers.get("path_max_retrans")
-    if rto is None or retrans is None:
-        return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
-    count = int(retrans.measure.value or 0) + more
-    ceiling = timers.get("rto_max_s")
-    value, low, high = (
-        failover_s(float(bound or 0), None if ceiling is None else float(most or 0), count)
-        for bound, most in zip(_bounds(rto), _bounds(ceiling or rto), strict=True)
-    )
-    note = f"{count} = {form} time-outs from RTO {rto.measure.value:g} s"
-    return Measure(value, "inferred", low, high, note=note)
-
-
-def _bounds(timer: Timer) -> tuple[float | None, float | None, float | None]:
-    return timer.measure.value, timer.measure.low, timer.measure.high
-
-
 def _explanation(
     context: Context, sender: End, move: Move, reason: Reason, timers: dict[str, Timer]
 ) -> tuple[str, ...]:
@@ -379,8 +369,7 @@ def _explanation(
             lines.append(
                 "the sender waited " + " + ".join(waits) + " for acknowledgements before it moved"
             )
-        used = [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
-        lines += used
+        lines += [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
     if reason.cause == "path-returned":
         lines += _probes(context, sender, move)
     if reason.cause in ("set-primary", "address-deleted") and move.explicit is not None:

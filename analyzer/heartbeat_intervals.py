@@ -57,9 +57,7 @@ def idle_gaps_s(context: Context, sender: End, path: int) -> list[float]:
     ]
 
 
-def _path_rto_s(
-    context: Context, sender: End, path: int, timers: dict[str, Timer]
-) -> float | None:
+def _path_rto_s(context: Context, sender: End, path: int, timers: dict[str, Timer]) -> float | None:
     """RTO of the path: by its round trips between RTO.Min and RTO.Max, else that of expiries."""
     totals = context.bins.totals.get((path, sender))
     least, most = _value(timers, "rto_min_s"), _value(timers, "rto_max_s")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .flow_model import Connection, Flow, IcmpError
     from .receiver_model import Outage, Receiver, Waiting
     from .simulation import Simulation
+    from .verdicts import Verdict
 
 End = Literal["a", "b"]
 Vantage = Literal["a", "b", "between", "unknown"]
@@ -90,6 +91,30 @@ class Excursion:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictionForm:
+    """What one formula says that a sender's time-outs take, and how far off it is.
+
+    `granularity_s` is how late timers fire together; `within_granularity` is None where there is
+    nothing to compare.
+    """
+
+    name: str
+    predicted_s: Measure
+    difference_s: Measure
+    granularity_s: Measure
+    within_granularity: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How long the time-outs that led to a handover took, beside what the formulas say."""
+
+    timer_start: Instant
+    measured_s: Measure
+    forms: tuple[PredictionForm, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Handover:
     """New DATA of one sender that moved from one path to another and stayed."""
 
@@ -102,6 +127,7 @@ class Handover:
     instants: dict[str, Instant]
     metrics: dict[str, Measure]
     timeouts: tuple[Timeout, ...]
+    prediction: Prediction | None
     explanation: tuple[str, ...]
 
 
@@ -152,6 +178,63 @@ class HandoffRegion:
     start: Instant
     end: Instant
     metrics: dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffPhase:
+    """The signalling of one handover that ASCONF asked for; `handover` is its index."""
+
+    handover: int
+    instants: dict[str, Instant]
+    metrics: dict[str, Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffTimeline:
+    """Set-up, first DATA, and every handover that ASCONF asked for (study N)."""
+
+    instants: dict[str, Instant]
+    metrics: dict[str, Measure]
+    phases: tuple[HandoffPhase, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathForecast:
+    """What a sender's samples of one path had come to at the end of the capture."""
+
+    path: int
+    rtt_ns: Measure
+    rate_bps: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Alternates:
+    """The paths that a handover could have led to, in the orders in which they could be tried.
+
+    `forecast` has those with a forecast, the least delay first; `unknown` the others;
+    `divergent` all of them, in the order of RFC 9260 section 6.4.1.
+    """
+
+    handover: int
+    at_ns: int
+    forecast: tuple[int, ...]
+    unknown: tuple[int, ...]
+    divergent: tuple[int, ...]
+    chosen: int
+    excess_rtt_ns: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class PathChoice:
+    """Whether a sender was on the path of the least predicted delay, and what it cost if not.
+
+    `kept` is the share of an old average that is kept at each sample.
+    """
+
+    kept: float
+    metrics: dict[str, Measure]
+    forecasts: tuple[PathForecast, ...]
+    alternates: tuple[Alternates, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +342,9 @@ class Association:
     excursions: tuple[Excursion, ...]
     asconf: tuple[AsconfExchange, ...]
     handoff_regions: tuple[HandoffRegion, ...]
+    handoff: dict[str, Measure]
+    timeline: HandoffTimeline
+    path_choice: dict[End, PathChoice]
     timers: dict[End, dict[str, Timer]]
     findings: tuple[Finding, ...]
 
@@ -279,5 +365,6 @@ class CaptureResult:
     flows: tuple[Flow, ...] = ()
     connections: tuple[Connection, ...] = ()
     icmp: tuple[IcmpError, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     simulation: Simulation | None = None
     other_end: OtherEnd | None = None

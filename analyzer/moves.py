@@ -133,22 +133,26 @@ def _delivered_after(context: Context, sender: End, path: int, start_ns: int, en
 def explicit_request(context: Context, before: Row, after: Row) -> Row | None:
     """Find the ASCONF request that explains a move.
 
-    That is DELETE of the old path's address or SET-PRIMARY of the new one's, by either end.
+    That is the SET-PRIMARY that decided for the new path's address, by either end, although a
+    DELETE may have followed before new DATA moved; else the last DELETE of the old path's address.
 
     It must have been asked while the sender was on the old path, and new DATA must not have
     gone on there for more than a second after it took effect.
     """
     old = set(context.path_addresses(before["path"]))
     new = set(context.path_addresses(after["path"]))
-    fitting = []
+    decided: Row | None = None
+    deleted: Row | None = None
     for row in context.asconf:
         asked_ns, effect_ns = row["time_ns"], row["ack_ns"] or row["time_ns"]
         if not before["first_ns"] <= asked_ns <= after["first_ns"]:
             continue
         if before["last_ns"] > effect_ns + NS_PER_S or row["outcome"] == "error":
             continue
-        sets = row["request"] == "set-primary" and row["address"] in new - old
-        deletes = row["request"] == "delete" and row["address"] in old - new
-        if sets or deletes:
-            fitting.append(row)
-    return max(fitting, key=lambda row: row["time_ns"], default=None)
+        if row["request"] == "set-primary" and row["address"] in new - old:
+            decided = decided or row  # asking for the same again decides nothing
+        elif row["request"] == "set-primary" and row["address"] in old - new:
+            decided = None
+        elif row["request"] == "delete" and row["address"] in old - new:
+            deleted = row
+    return decided or deleted

@@ -61,6 +61,13 @@ def association_totals(context: Context, sender: End) -> dict[str, Measure]:
     measures["throughput_bps"] = _rate(sums["wire_bytes"], whole_s)
     measures["goodput_bps"] = _rate(sums["acked_bytes"], whole_s)
     measures["retransmission_ratio"] = _ratio(sums["retransmitted_chunks"], sums["data_chunks"])
+    acked_chunks = sum(way.sums["acked_chunks"] for way in ways)
+    measures["acked_chunks"] = Measure.observed(acked_chunks)
+    measures["acked_chunks_hz"] = (
+        Measure.observed(acked_chunks / whole_s)
+        if whole_s > 0
+        else Measure.absent("fewer than two packets")
+    )
     return measures
 
 

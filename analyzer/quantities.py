@@ -7,7 +7,7 @@ not have is absent, with its reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from .context import ENDS, other
@@ -176,6 +176,65 @@ def _of_datagrams(name: str) -> Callable[[CaptureResult], Measure]:
     return of
 
 
+def _in_transit(name: str) -> Callable[[CaptureResult], Measure]:
+    """A metric of DATA on its way, of the path that carried most, where both ends were seen."""
+
+    def of(result: CaptureResult) -> Measure:
+        if not result.associations:
+            return NO_ASSOCIATION
+        direction = _main_path(result.associations[0])
+        for field in fields(direction):
+            values = getattr(direction, field.name)
+            if isinstance(values, dict) and isinstance(found := values.get(name), Measure):
+                return found
+        return Measure.absent("it takes both ends' captures, which are read one by one")
+
+    return of
+
+
+def _jitter(result: CaptureResult) -> Measure:
+    """Of SCTP what study W takes for it, of numbered UDP that of RFC 3550."""
+    if result.associations:
+        return _in_transit("jitter_w_ns")(result)
+    return _of_datagrams("jitter_ns")(result)
+
+
+def _of_handoffs(name: str) -> Callable[[CaptureResult], Measure]:
+    """A metric of all handoff regions together, or of what is outside of them."""
+
+    def of(result: CaptureResult) -> Measure:
+        if not result.associations:
+            return NO_ASSOCIATION
+        return result.associations[0].handoff[name]
+
+    return of
+
+
+def _region(result: CaptureResult) -> Measure:
+    """Mean length of the handoff regions."""
+    if not result.associations:
+        return NO_ASSOCIATION
+    regions = result.associations[0].handoff_regions
+    lengths = [region.metrics["duration_s"].value or 0 for region in regions]
+    if not lengths:
+        return Measure.absent("no handoff region")
+    note = f"mean of {len(lengths)} regions"
+    return Measure.observed(sum(lengths) / len(lengths), note=note)
+
+
+def _set_up(result: CaptureResult) -> Measure:
+    if not result.associations:
+        return NO_ASSOCIATION
+    return result.associations[0].timeline.metrics["association_setup_s"]
+
+
+def _worse(result: CaptureResult) -> Measure:
+    if not result.associations:
+        return NO_ASSOCIATION
+    association = result.associations[0]
+    return association.path_choice[_sender(association)].metrics["worse_s"]
+
+
 def _seconds(of: Callable[[CaptureResult], Measure]) -> Callable[[CaptureResult], Measure]:
     """A metric in nanoseconds, in seconds."""
 
@@ -263,11 +322,39 @@ QUANTITIES = {
     "rtt_sd_s": Quantity(
         "s", "standard deviation of the same round-trip times", _seconds(_round_trips("rtt_sd_ns"))
     ),
+    "one_way_delay_s": Quantity(
+        "s",
+        "mean time of SCTP's DATA from sending to arrival, on the path that carried most",
+        _seconds(_in_transit("one_way_delay_mean_ns")),
+    ),
     "jitter_s": Quantity(
         "s",
-        "interarrival jitter (RFC 3550 section 6.4.1) of numbered UDP, at the last packet in the"
-        " receiver's capture",
-        _seconds(_of_datagrams("jitter_ns")),
+        "of SCTP mean |D(i) - D(i-1)| of one-way delays in packet order (study W), on the path that"
+        " carried most; of numbered UDP interarrival jitter (RFC 3550 section 6.4.1), at the last"
+        " packet in the receiver's capture",
+        _seconds(_jitter),
+    ),
+    "acked_chunks_hz": Quantity(
+        "chunks/s",
+        "DATA chunks of the sender that arrived, by time: the throughput of study A",
+        _total("acked_chunks_hz"),
+    ),
+    "handoff_region_s": Quantity(
+        "s", "ASCONF ADD acknowledged to DELETE acknowledged, mean of the handoff regions", _region
+    ),
+    "goodput_inside_bps": Quantity(
+        "bit/s",
+        "user data that arrived in the handoff regions, by their time",
+        _of_handoffs("goodput_inside_bps"),
+    ),
+    "goodput_outside_bps": Quantity(
+        "bit/s",
+        "user data that arrived outside of the handoff regions, by the rest of the time",
+        _of_handoffs("goodput_outside_bps"),
+    ),
+    "association_setup_s": Quantity("s", "INIT to COOKIE ACK", _set_up),
+    "worse_s": Quantity(
+        "s", "time in which another usable path had less predicted delay (study P)", _worse
     ),
     "loss_ratio": Quantity(
         "1",

@@ -86,7 +86,7 @@ def nominal_s(measured_s: float) -> float:
 
 def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
     # What a gap block did to the timer is in doubt; such expiries count where there are no others.
-    expiries = _credible(expiries)
+    expiries = credible(expiries)
     certain = [row for row in expiries if row["earliest_armed_ns"] is None] or expiries
     elapsed = [seconds(row["elapsed_ns"]) for row in expiries]
     timers = {
@@ -143,20 +143,28 @@ def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
     return timers
 
 
-def _credible(expiries: list[Row]) -> list[Row]:
-    """Leave out expiries that came sooner than those before them in a row on their path.
+def credible(expiries: list[Row]) -> list[Row]:
+    """Leave out expiries that came too soon after those before them in a row on their path.
 
-    RTO does not fall while nothing is acknowledged, so that their timer was not started when it
-    seems to have been: some senders keep it running for chunks that wait to be sent again.
+    RTO does not fall while nothing is acknowledged. A longer wait before can have been that of
+    several expiries, which sent nothing that the capture has: then it is a multiple. Else the timer
+    was not started when it seems to have been: some senders keep it running for chunks that wait
+    to be sent again.
     """
-    sooner = {
+    too_soon = {
         id(later)
         for earlier, later in pairwise(expiries)
         if later["path"] == earlier["path"]
         and later["consecutive"] == earlier["consecutive"] + 1
         and later["elapsed_ns"] < (1 - LATENESS) * earlier["elapsed_ns"]
+        and not _is_multiple(earlier["elapsed_ns"] / max(later["elapsed_ns"], 1))
     }
-    return [row for row in expiries if id(row) not in sooner]
+    return [row for row in expiries if id(row) not in too_soon]
+
+
+def _is_multiple(ratio: float) -> bool:
+    nearest = round(ratio)
+    return nearest > 1 and abs(ratio - nearest) <= LATENESS * nearest
 
 
 def _setting(rows: list[Row], note: str | None, text: str, shown: list[Row] | None = None) -> Timer:
@@ -228,7 +236,8 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     # A HEARTBEAT that was lost before the tap leaves a gap of several periods.
     near = [gap for gap in gaps if gap < MISSED * period]
     text = f"{len(gaps)} HEARTBEATs on an idle path, median {period:.3f} s apart"
-    measure = Measure(period, "inferred", min(near), max(near))
+    # Of two that are far apart, the median lies between what is near and what is not.
+    measure = Measure(period, "inferred", min(near), max(*near, period))
     timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
     if rto is not None and rto.measure.value is not None:
         rto_s = float(rto.measure.value)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..dissectors.ledger import STANDARD_INPUT
-from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
+from .faults import BAD_INPUT, DAMAGED_INPUT, FAILED_VERDICT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
 from .terminal import progress, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..analyzer.thresholds import Thresholds
     from ..api import Analysis
 
     How = Mapping[str, Any]
@@ -80,6 +81,17 @@ LONGEST_BIN_MS = 86_400_000
     is_flag=True,
     help="Exit with 1 when a capture is damaged, after showing what could be read.",
 )
+@click.option(
+    "--thresholds",
+    metavar="FILE",
+    help="Hold numbers against the limits in this TOML file; itu: delay to 100 ms, jitter to"
+    " 50 ms.",
+)
+@click.option(
+    "--fail-on-verdict",
+    is_flag=True,
+    help="Exit with 3 when a number fails its limit, or a limit has no number anywhere.",
+)
 @flows_option(default=True)
 @reading_options
 def analyze_command(
@@ -94,6 +106,8 @@ def analyze_command(
     force: bool,
     merge: bool,
     strict: bool,
+    thresholds: str | None,
+    fail_on_verdict: bool,
     flows: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
@@ -119,8 +133,11 @@ def analyze_command(
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
     """
+    if fail_on_verdict and thresholds is None:
+        raise click.UsageError("--fail-on-verdict needs --thresholds")
     if ends and (merge or len(captures) != 2):
         raise click.UsageError("--ends takes two captures, without --merge")
+    limits = None if thresholds is None else _limits(thresholds)
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
     if out is not None:
         from ..reports.export import prepare_folder
@@ -130,6 +147,8 @@ def analyze_command(
     how = {"events": events, "labels": labels, "options": options}
     groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
     done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
+    if limits is not None:
+        done = [analysis.judged(limits) for analysis in done]
     if as_json:
         from ..reports.contract import result
 
@@ -140,11 +159,32 @@ def analyze_command(
         _write(out, done, force=force)
     for failure in failures:
         click.echo(f"Error: {failure}", err=True)
-    if failures:
-        sys.exit(BAD_INPUT)
+    code = _exit_code(done, failed=bool(failures), strict=strict, verdicts=fail_on_verdict)
+    if code:
+        sys.exit(code)
+
+
+def _limits(thresholds: str) -> Thresholds:
+    from ..api import read_thresholds
+
+    with refusals():
+        return read_thresholds(thresholds)
+
+
+def _exit_code(done: list[Analysis], *, failed: bool, strict: bool, verdicts: bool) -> int:
+    """Return the worst that befell: what could not be read, was damaged, or fails a limit."""
+    if failed:
+        return BAD_INPUT
     read = [ledger for a in done for ledger in (a.ledger, a.other) if ledger is not None]
     if strict and any(ledger.capture["damage"] is not None for ledger in read):
-        sys.exit(DAMAGED_INPUT)
+        return DAMAGED_INPUT
+    return FAILED_VERDICT if verdicts and _fails(done) else 0
+
+
+def _fails(done: list[Analysis]) -> bool:
+    from ..analyzer.verdicts import unmet
+
+    return any(unmet(analysis.result.verdicts) for analysis in done)
 
 
 def _two_ends(groups: list[tuple[Path, ...]], ends: bool | None, how: How) -> Done | None:

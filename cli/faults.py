@@ -21,6 +21,11 @@ DAMAGED_INPUT = 1
 """Exit code of --strict for input that could be read in part."""
 
 
+FAILED_VERDICT = 3
+"""Exit code of --fail-on-verdict for numbers that do not keep their limits: not a damaged file's,
+so that a script can tell what is measured from what can be."""
+
+
 class Refusal(click.ClickException):
     """Input that cannot be used: the message alone, exit code 2."""
 

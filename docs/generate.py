@@ -129,6 +129,8 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
+        if "anyOf" in node:
+            return " or ".join(map(self._type, node["anyOf"]))
         if "oneOf" in node:
             is_words = all("const" in one for one in node["oneOf"])
             kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
@@ -175,7 +177,7 @@ class Contract:
         def collect(node: Node) -> None:
             if "$ref" in node:
                 collect(self.definitions[node["$ref"].rpartition("/")[2]])
-            for one in node.get("oneOf", ()):
+            for one in (*node.get("oneOf", ()), *node.get("anyOf", ())):
                 collect(one)
             fields = node.get("properties", {})
             if "reason" in fields:
@@ -258,6 +260,12 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "transit-metrics": "transit_metrics",
         "totals": "totals",
         "handoff-region": "region_metrics",
+        "handoff": "handoff_metrics",
+        "timeline-instants": "timeline_instants",
+        "timeline-metrics": "timeline_metrics",
+        "phase-instants": "phase_instants",
+        "phase-metrics": "phase_metrics",
+        "path-choice": "choice_metrics",
         "timers": "timers",
         "waiting": "waiting_metrics",
         "receivers": "receiver_metrics",

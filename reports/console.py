@@ -12,6 +12,7 @@ from rich.console import Group
 from rich.text import Text
 
 from ..analyzer.context import ENDS
+from ..analyzer.measure import NS_PER_S
 from ..analyzer.model import Handover
 from . import receivers, streams
 from .ends import other_end_line, transit_section
@@ -19,13 +20,14 @@ from .flows import connection_section, findings_section, flows_section, icmp_sec
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
 from .simulation import simulation_sections
 from .units import bits_per_second, duration, file_name, ratio
+from .verdicts import verdicts_section
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
     from ..analyzer.measure import Instant, Measure
-    from ..analyzer.model import Association, CaptureResult, End, Excursion, Path
+    from ..analyzer.model import Association, CaptureResult, End, Excursion, Path, Prediction
 
 INSTANT_WORDS = {
     "t_last_ok": "last DATA that the old path delivered",
@@ -81,6 +83,8 @@ def report(capture: CaptureResult) -> Group:
         parts.append(findings_section(capture.flows))
     if capture.icmp:
         parts.append(icmp_section(capture.icmp, start_ns))
+    if capture.verdicts:
+        parts.append(verdicts_section(capture.verdicts))
     return Group(*parts)
 
 
@@ -200,10 +204,22 @@ def _timeline(association: Association, start_ns: int) -> RenderableType:
             line += f" -> {association.paths[move.to_path].label} at {at} ({move.cause})"
         if not moves:
             line += ", no handover"
+        line += _worse(association.path_choice[end].metrics)
         if excursions:
             line += f"; {len(excursions)} excursions that came back"
         lines.append(line)
     return "\n".join(lines)
+
+
+def _worse(metrics: dict[str, Measure]) -> str:
+    """Say of a sender that was on a worse path most of the time that can be judged that it was."""
+    worse_s, judged_s = (metrics[name].value or 0 for name in ("worse_s", "judged_s"))
+    excess_ns = metrics["excess_rtt_mean_ns"].value
+    if excess_ns is None or worse_s <= judged_s / 2:
+        return ""
+    less = duration(excess_ns / NS_PER_S)
+    at_hand = f"a faster path was at hand (round trip {less} less)"
+    return f"; for {duration(worse_s)} of {duration(judged_s)} {at_hand}"
 
 
 def _when(change: Handover | Excursion) -> int:
@@ -241,8 +257,17 @@ def _handover(handover: Handover, start_ns: int) -> Group:
     waits = handover.metrics["timeouts_before_move"].value
     if waits:
         spans.add_row(str(waits), "time-outs on the old path before the move", "")
+    if handover.prediction is not None and handover.prediction.measured_s.value is not None:
+        took = "that they took from the first timer on"
+        spans.add_row(_span(handover.prediction.measured_s), took, _kept_by(handover.prediction))
     why = Text("Why: " + "; ".join(handover.explanation) + ".")
     return Group(table, "", spans, "", why)
+
+
+def _kept_by(prediction: Prediction) -> str:
+    """Say which predictions the measured time agrees with, where there are any."""
+    fitting = [form.name for form in prediction.forms if form.within_granularity]
+    return f"as predicted by {', '.join(fitting)}" if fitting else ""
 
 
 def _is_worth_a_line(name: str, present: dict[str, Instant]) -> bool:

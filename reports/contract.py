@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from .audit_contract import choice_object, prediction_object, timeline_object
 from .ends_contract import capture_objects, transit
 from .flow_contract import connection_object, flow_object, icmp_object
 from .receivers import outage_object, receiver_object, waiting_object
 from .simulation import simulation_object
 from .values import finding, instant, measure, measures
+from .verdicts import verdict_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +72,11 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             simulation_object(capture.simulation, index)
             for index, capture in zip(places, captures, strict=True)
             if capture.simulation is not None
+        ],
+        "verdicts": [
+            verdict_object(verdict, index)
+            for index, capture in zip(places, captures, strict=True)
+            for verdict in capture.verdicts
         ],
         "warnings": [
             {"capture": index, "text": text}
@@ -134,6 +141,9 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
             }
             for region in association.handoff_regions
         ],
+        "handoff": measures(association.handoff),
+        "timeline": timeline_object(association.timeline),
+        "path_choice": {end: choice_object(association.path_choice[end]) for end in ENDS},
         "timers": {
             end: {
                 name: _timer(association.timers[end].get(name), reason)
@@ -246,6 +256,7 @@ def _handover(handover: Handover) -> dict[str, Any]:
             }
             for timeout in handover.timeouts
         ],
+        "prediction": prediction_object(handover.prediction),
     }
 
 

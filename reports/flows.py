@@ -120,9 +120,11 @@ def connection_section(connection: Connection, start_ns: int) -> Group:
                     "mapped": number(sent["mapped_bytes"]),
                     "share": shown(sent["share_ratio"], ratio),
                     "reinjected": number(sent["reinjected_bytes"]),
+                    "again": shown(sent["retransmission_ratio"], ratio),
+                    "RTT": shown(sent["rtt_mean_ns"], lambda ns: duration(ns / 1e9)),
                 }
             )
-    numbers = ("payload", "mapped", "share", "reinjected")
+    numbers = ("payload", "mapped", "share", "reinjected", "again", "RTT")
     times = ("joined after", "set up in")
     table = Fitted(KEYS, ("by", *times), numbers, (*times, *numbers), rows)
     lines = [_timeline(end, connection, start_ns) for end in ENDS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from pathscope.analyzer.measure import Instant, Measure
 from pathscope.analyzer.model import Association, Handover
@@ -12,6 +13,8 @@ SIGNED = {
     # Differences of an inferred instant, whose bounds may lie on the other side of the second.
     "link_failure_recovery_s", "failure_detection_s", "recovery_completion_s",
     "link_recognition_s",
+    # DATA can go with COOKIE ECHO, an address be deleted before the move, a prediction be too long.
+    "setup_to_data_s", "ho_to_del_s", "difference_s",
 }  # fmt: skip
 SUMMED = (
     "packets", "wire_bytes", "data_chunks", "new_chunks", "retransmitted_chunks", "late_chunks",
@@ -26,6 +29,7 @@ def check(analysis: Analysis) -> None:
         for instant in _instants(association):
             _check_instant(instant, analysis)
         _check_sums(association)
+        _check_choice(association)
         for handover in association.handovers:
             _check_order(handover)
 
@@ -45,6 +49,28 @@ def _measures(association: Association) -> Iterator[tuple[str, Measure]]:
         yield from region.metrics.items()
     for exchange in association.asconf:
         yield "delay_s", exchange.delay_s
+    yield from _audited(association)
+
+
+def _audited(association: Association) -> Iterator[tuple[str, Measure]]:
+    yield from association.handoff.items()
+    for choice in association.path_choice.values():
+        yield from choice.metrics.items()
+        for forecast in choice.forecasts:
+            yield "rtt_ns", forecast.rtt_ns
+            yield "rate_bps", forecast.rate_bps
+        for one in choice.alternates:
+            yield "excess_rtt_ns", one.excess_rtt_ns
+    yield from association.timeline.metrics.items()
+    for phase in association.timeline.phases:
+        yield from phase.metrics.items()
+    for prediction in (handover.prediction for handover in association.handovers):
+        if prediction is not None:
+            yield "measured_s", prediction.measured_s
+            for form in prediction.forms:
+                yield "predicted_s", form.predicted_s
+                yield "difference_s", form.difference_s
+                yield "granularity_s", form.granularity_s
 
 
 def _check_measure(name: str, measure: Measure) -> None:
@@ -72,6 +98,9 @@ def _instants(association: Association) -> Iterator[Instant]:
     for handover in association.handovers:
         yield from handover.instants.values()
         yield from (expiry.at for expiry in handover.timeouts)
+    yield from association.timeline.instants.values()
+    for phase in association.timeline.phases:
+        yield from phase.instants.values()
     for excursion in association.excursions:
         yield from (excursion.start, excursion.end)
     for exchange in association.asconf:
@@ -118,6 +147,20 @@ def _check_sums(association: Association) -> None:
         for beat in beats:
             sent = {name: beat[name].value or 0 for name in ("sent", "acknowledged", "unanswered")}
             assert sent["sent"] == sent["acknowledged"] + sent["unanswered"]
+
+
+def _check_choice(association: Association) -> None:
+    """Time on a worse path is time that was judged, which is time with DATA, which is bounded."""
+    whole_s = ((association.end.ns or 0) - (association.start.ns or 0)) / 1e9
+    for end, choice in association.path_choice.items():
+        times = [choice.metrics[name].value or 0 for name in ("worse_s", "judged_s", "active_s")]
+        assert all(one <= two + 1e-6 for one, two in pairwise([*times, max(whole_s, 0)])), times
+        sent = association.totals[end]["new_bytes"].value or 0
+        assert (choice.metrics["worse_bytes"].value or 0) <= sent
+        for one in choice.alternates:
+            assert association.handovers[one.handover].sender == end
+            assert set(one.forecast) | set(one.unknown) == set(one.divergent)
+            assert one.chosen in one.divergent
 
 
 def _check_order(handover: Handover) -> None:

@@ -15,8 +15,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...analyzer.lines import line_of
 from . import shorthand
-from .lines import line_of
+from .finite import EXPECTED, not_finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -160,7 +161,10 @@ def shown(key: Key) -> str:
     """Return a key as people write it: dots between names, numbers of items from 1."""
     text = ""
     for part in key:
-        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            text += ("." if text else "") + (part if part.isprintable() else repr(part))
     return text or "the scenario"
 
 
@@ -194,6 +198,8 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
         from .ns2.scenario import checked
 
         return checked(document, refuse)
+    for place in not_finite(document):
+        raise refuse(place, EXPECTED)
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema())
@@ -227,10 +233,7 @@ def told(error: Any) -> tuple[Key, str]:
         known = [*error.schema.get("properties", {}), *error.schema.get("patternProperties", {})]
         unknown = next(name for name in error.instance if name not in known)
         if "patternProperties" in error.schema:
-            return (
-                *key,
-                unknown,
-            ), "a name is a letter and up to 14 letters, digits and . _ -"
+            return (*key, unknown), f"a name is {error.schema['x-names']}"
         close = get_close_matches(unknown, known, 1)
         hint = f", did you mean {close[0]}?" if close else ""
         return (*key, unknown), f"there is no such key{hint}"

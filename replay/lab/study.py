@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...analyzer.lines import line_of
 from ...analyzer.quantities import QUANTITIES
 from . import catalog
 from .derived import NUMBERS
-from .lines import line_of
+from .finite import EXPECTED, not_finite
 from .scenario import ScenarioError, shown, told
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def load(path: Path) -> Study:
 def _checked(
     document: Mapping[str, Any], refuse: Callable[[Key, str], StudyError]
 ) -> dict[str, Any]:
+    for place in not_finite(document):
+        raise refuse(place, EXPECTED)
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema())

@@ -55,9 +55,39 @@ def test_the_handoff_region(play: Play) -> None:
     (region,) = seen.handoff_regions
     assert (region.sender, second(region.start.ns), second(region.end.ns)) == ("a", 3.02, 7.04)
     assert region.metrics["duration_s"].value == pytest.approx(4.02)
-    # One chunk each 100 ms all the time.
-    for part in ("inside", "after"):
-        assert region.metrics[f"goodput_{part}_bps"].value == pytest.approx(USER_BYTES * 8 / 0.1)
+    # SACKs at 3.06, 3.16 .. 6.99, 7.09: 39 in whole bins, one in each bin that an edge cuts, of
+    # which 80 ms and 40 ms are inside.
+    inside = region.metrics["goodput_inside_bps"]
+    chunk = USER_BYTES * 8 / 4.02
+    assert inside.basis == "inferred"
+    assert inside.value == pytest.approx((39 + 0.8 + 0.4) * chunk)
+    assert (inside.low, inside.high) == pytest.approx((39 * chunk, 41 * chunk))
+    # One chunk each 100 ms goes on.
+    assert region.metrics["goodput_after_bps"].value == pytest.approx(
+        USER_BYTES * 8 / 0.1, rel=0.01
+    )
+
+
+def test_inside_and_outside_are_the_whole(play: Play) -> None:
+    seen = play(handover(1.05), paths=1)
+    found = seen.handoff
+    inside_s, outside_s = (found[name].value for name in ("inside_s", "outside_s"))
+    # The last SACK is the last packet, at 11.09 s.
+    assert (inside_s, outside_s) == pytest.approx((4.02, 11.09 - 4.02))
+    for rate in ("throughput", "goodput"):
+        inside, outside = (
+            found[f"{rate}_{where}_bps"].value or 0 for where in ("inside", "outside")
+        )
+        whole = seen.totals["a"][f"{rate}_bps"].value or 0
+        assert inside * 4.02 + outside * 7.07 == pytest.approx(whole * 11.09)
+    # 101 chunks were delivered in 11.09 s.
+    assert seen.totals["a"]["acked_chunks"].value == 101
+    assert seen.totals["a"]["acked_chunks_hz"].value == pytest.approx(101 / 11.09)
+
+
+def test_without_a_region_there_is_no_outside(play: Play) -> None:
+    found = play(HANDSHAKE).handoff
+    assert {one.reason for one in found.values()} == {"no handoff region"}
 
 
 def test_before_the_region_is_as_long_as_the_association_is_old(play: Play) -> None:

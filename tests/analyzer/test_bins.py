@@ -48,19 +48,6 @@ def test_totals_are_sums(rows: list[tuple[int, int, str, int, int]]) -> None:
             assert totals.active_ns == ((totals.last_ns or 0) - (totals.first_ns or 0))
 
 
-@given(st.lists(COUNTS, max_size=30), st.integers(0, 2500), st.integers(0, 2500))
-def test_a_window_holds_the_bins_that_begin_in_it(
-    rows: list[tuple[int, int, str, int, int]], start_ns: int, end_ns: int
-) -> None:
-    for association, bins in split_bins(intervals(rows), BIN_NS).items():
-        expected = sum(
-            row[4]
-            for row in rows
-            if row[0] == association and row[2] == "a" and start_ns <= row[3] * BIN_NS < end_ns
-        )
-        assert bins.window("a", start_ns, end_ns)["data_chunks"] == expected
-
-
 @given(st.lists(COUNTS, max_size=30), st.integers(0, 2500), st.integers(1, 2500))
 def test_carried_data_looks_at_every_bin_that_overlaps(
     rows: list[tuple[int, int, str, int, int]], start_ns: int, length_ns: int

@@ -55,6 +55,30 @@ def send_mapped(tcp: Tcp, time_ms: float, sender: End, number: int, size: int = 
 
 
 @pytest.mark.parametrize("turned", [False, True])
+def test_a_subflow_has_the_numbers_of_a_path(scene: Scene, tmp_path: Path, turned: bool) -> None:
+    """By the connection's ends: those of the flow, whose goodput is by the connection's time."""
+    first, second = multipath(scene, turned=turned)
+    for n in range(4):
+        send_mapped(first, 1000 + 40 * n, "a", 100 * n)
+        first.send(1020 + 40 * n, "b")
+    sender: End = "b" if turned else "a"
+    peer: End = "a" if turned else "b"
+    send_mapped(second, 1500, sender, 400)
+    second.send(1590, peer)
+    send_mapped(second, 2000, sender, 500)
+    second.send(2300, sender, "A", 100, seq=101)  # the same bytes again
+    second.send(2390, peer)
+    (connection,) = analyzed(scene, tmp_path).connections
+    names = ("acked_bytes", "rtt_mean_ns", "retransmission_ratio")
+    one, two = (subflow.senders["a"] for subflow in connection.subflows)
+    # Four of five segments had payload, the other was SYN; of the join three, and one went again.
+    assert values(one, *names) == (400, 20 * MS, 0)
+    assert values(two, *names) == (200, 90 * MS, pytest.approx(1 / 4))
+    assert one["goodput_bps"].value == pytest.approx(400 * 8 / 2.39)
+    assert two["goodput_bps"].value == pytest.approx(200 * 8 / 2.39)
+
+
+@pytest.mark.parametrize("turned", [False, True])
 def test_subflows_of_a_connection(scene: Scene, tmp_path: Path, turned: bool) -> None:
     first, second = multipath(scene, turned=turned)
     for n in range(6):

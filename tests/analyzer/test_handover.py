@@ -147,6 +147,34 @@ def test_pf_after_two_expiries_is_no_path_max_retrans(play: Play) -> None:
     assert "path_max_retrans" not in seen.timers["a"]
 
 
+def test_a_single_expiry_before_the_return_is_not_its_cause(play: Play) -> None:
+    """T3-rtx of path 2 fires too early; that gives no path up, but path 1 was found to be back."""
+    seen = play(
+        BEFORE,
+        failing(2.0, [1.0, 1.0], tsn=11),
+        steady(4.1, 5.9, 0.1, 2, tsn=14, rtt=0.04),
+        """
+        6.00   a 2  DATA 33
+        7.00   a 2  DATA 33              # its timer expires
+        7.04   b 2  SACK 33
+        7.05   a 2  DATA 34
+        8.05   a 2  DATA 34              # and again, alone
+        8.06   a 1  HEARTBEAT 3
+        8.07   b 1  HEARTBEAT ACK 3
+        8.08   a 1  DATA 35
+        8.09   b 1  SACK 35
+        """,
+        steady(8.1, 9.0, 0.1, 1, tsn=36, rtt=0.01),
+    )
+    away, back = seen.handovers
+    assert (away.cause, back.cause) == ("timeout", "path-returned")
+    assert times(back)["t_decision"] == 8.07
+    assert value(back, "timeouts_before_move") == 0
+    assert back.prediction is None
+    # Nor does it tell how many expiries give a path up.
+    assert seen.timers["a"]["path_max_retrans"].measure.value == 1
+
+
 def test_return_after_heartbeat_ack(play: Play) -> None:
     seen = play(
         BEFORE,
@@ -222,6 +250,46 @@ def test_the_address_is_deleted(play: Play) -> None:
     ).handovers
     assert handover.cause == "address-deleted"
     assert times(handover)["t_decision"] == 2.0
+
+
+ASKED_FOR_2 = "2.00 a 1 ASCONF 1 SET-PRIMARY 10.0.2.1\n2.01 b 1 ASCONF-ACK 1\n"
+DELETED_1 = "2.50 a 2 ASCONF 3 DELETE 10.0.1.1\n2.54 b 2 ASCONF-ACK 3\n"
+ON_2 = "2.55 a 2 DATA 11\n2.59 b 2 SACK 11\n" + steady(2.6, 4.0, 0.1, 2, tsn=12, rtt=0.04)
+
+
+@pytest.mark.parametrize(
+    ("requests", "cause", "decision_s"),
+    [
+        (ASKED_FOR_2, "set-primary", 2.0),
+        (ASKED_FOR_2 + "2.2 a 1 ASCONF 2 SET-PRIMARY 10.0.2.1\n2.21 b 1 ASCONF-ACK 2\n",
+         "set-primary", 2.0),
+        # Refused, or taken back: then the deletion decided.
+        (ASKED_FOR_2.replace("ACK 1", "ACK 1 error 0xA4"), "address-deleted", 2.5),
+        (ASKED_FOR_2 + "2.2 a 1 ASCONF 2 SET-PRIMARY 10.0.1.1\n2.21 b 1 ASCONF-ACK 2\n",
+         "address-deleted", 2.5),
+        (ASKED_FOR_2.replace("10.0.2.1", "10.0.3.1"), "address-deleted", 2.5),
+    ],
+)  # fmt: skip
+def test_who_decided_when_the_address_was_deleted_before_data_moved(
+    play: Play, requests: str, cause: str, decision_s: float
+) -> None:
+    """The handover delay of study N begins where the second path was decided for."""
+    (handover,) = play(BEFORE, requests, DELETED_1, ON_2).handovers
+    assert handover.cause == cause
+    assert times(handover)["t_decision"] == decision_s
+    assert value(handover, "handover_delay_s") == pytest.approx(2.55 - decision_s)
+
+
+def test_a_request_that_was_ignored_decided_nothing(play: Play) -> None:
+    """DATA went on for two seconds on the old path, until its address was deleted."""
+    (handover,) = play(
+        BEFORE,
+        ASKED_FOR_2,
+        steady(2.05, 4.0, 0.1, 1, tsn=11, rtt=0.01),
+        "4.1 a 2 ASCONF 3 DELETE 10.0.1.1\n4.14 b 2 ASCONF-ACK 3\n",
+        steady(4.2, 5.0, 0.1, 2, tsn=31, rtt=0.04),
+    ).handovers
+    assert (handover.cause, times(handover)["t_decision"]) == ("address-deleted", 4.1)
 
 
 def test_a_rejected_request_explains_nothing(play: Play) -> None:

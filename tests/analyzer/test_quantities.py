@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import lab
@@ -10,7 +11,7 @@ from pathscope import api
 from pathscope.analyzer import quantities
 from pathscope.analyzer.measure import Measure
 from pathscope.analyzer.quantities import QUANTITIES
-from running import MIXED
+from running import CAPTURES, MIXED
 
 FAILOVER, RETURN, LOSSY, ASCONF = (
     f"lab-{run}/client.pcapng" for run in ("failover", "return", "lossy", "asconf")
@@ -83,6 +84,60 @@ def test_handover_delay_by_asconf() -> None:
     (decision,) = [frame for frame in asked if set_primary in frame.parameters]
     expected_s = (first.time_ns - decision.time_ns) / NS
     assert of("handover_delay_s", ASCONF).value == pytest.approx(expected_s, abs=1e-9)
+
+
+def test_the_handoff_region() -> None:
+    """ASCONF-ACK of the ADD to that of the DELETE; 100 bytes each 25 ms all the time."""
+    answers = [frame for frame in lab.frames(ASCONF) if lab.ASCONF_ACK in frame.types]
+    added, _, deleted = answers
+    assert of("handoff_region_s", ASCONF).value == (deleted.time_ns - added.time_ns) / NS
+    assert of("handoff_region_s", FAILOVER).reason == "no handoff region"
+    for where in ("inside", "outside"):
+        found = of(f"goodput_{where}_bps", ASCONF).value
+        assert found == pytest.approx(100 * 8 / 0.025, rel=0.1)
+
+
+def test_chunks_that_arrived() -> None:
+    frames = lab.frames(FAILOVER)
+    lasted_s = (frames[-1].time_ns - frames[0].time_ns) / NS
+    arrived = len(lab.sent(FAILOVER).new)  # all of them, the lab says
+    assert of("acked_chunks_hz", FAILOVER).value == pytest.approx(arrived / lasted_s)
+
+
+def test_setting_up() -> None:
+    cookie_ack = 11
+    frames = lab.frames(FAILOVER)
+    up = next(frame for frame in frames if cookie_ack in frame.types)
+    assert of("association_setup_s", FAILOVER).value == (up.time_ns - frames[0].time_ns) / NS
+
+
+def test_what_takes_both_ends() -> None:
+    for name in ("one_way_delay_s", "jitter_s"):
+        assert "both ends' captures" in (of(name, FAILOVER).reason or "")
+
+
+def test_delay_and_jitter_of_a_run_whose_ends_are_both_known() -> None:
+    """5 ms on the WLAN, which carries most."""
+    both = [CAPTURES / f"lab-return/{end}.pcapng" for end in ("client", "server")]
+    (analysis,) = api.analyze_two(*both)
+    delay, jitter = (
+        quantities.measure(name, analysis.result) for name in ("one_way_delay_s", "jitter_s")
+    )
+    assert delay.value == pytest.approx(0.005, abs=0.001)
+    assert jitter.value is not None
+    assert 0 < jitter.value < 0.001
+
+
+def test_what_is_measured_of_a_path_elsewhere_is_found_by_its_name() -> None:
+    result = lab.analysis(FAILOVER).result
+    (association,) = result.associations
+    wlan = association.paths[0]
+    a = wlan.directions["a"]
+    known = a.metrics | {"one_way_delay_mean_ns": Measure.observed(5_000_000)}
+    directions = wlan.directions | {"a": replace(a, metrics=known)}
+    paths = (replace(wlan, directions=directions), *association.paths[1:])
+    told = replace(result, associations=(replace(association, paths=paths),))
+    assert quantities.measure("one_way_delay_s", told).value == 0.005
 
 
 def test_what_a_run_does_not_have_is_absent_with_its_reason() -> None:

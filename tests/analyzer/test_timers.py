@@ -142,6 +142,13 @@ def test_a_missing_heartbeat_does_not_double_the_interval(play: Play) -> None:
     assert interval.high < 6.0
 
 
+def test_the_period_is_within_its_bounds_however_far_apart_the_heartbeats(play: Play) -> None:
+    """0.1 s and 10.5 s: half of them cannot be told from those after a lost one."""
+    alone = "".join(HANDSHAKE.splitlines(keepends=True)[:5])
+    period = play(alone, beats(1.0, 1.1, 11.6)).timers["a"]["heartbeat_period_s"].measure
+    assert (period.value, period.low, period.high) == pytest.approx((5.3, 0.1, 5.3))
+
+
 def test_no_time_out_no_timer(play: Play) -> None:
     assert play(BEFORE).timers == {"a": {}, "b": {}}
 

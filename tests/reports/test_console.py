@@ -11,7 +11,7 @@ import pytest
 from pathscope.reports.console import INSTANT_WORDS, METRIC_WORDS, report
 from pathscope.reports.flows import MOST_ROWS
 from rich.console import Console
-from running import ASCONF, FAILOVER, MIXED
+from running import ASCONF, CAPTURES, FAILOVER, MIXED
 from scapy.layers.inet import ICMP
 from talking import Scene, udp
 
@@ -96,3 +96,27 @@ def test_brackets_in_a_name_are_no_markup() -> None:
     name = "[/red][bold]x[link=http://example.org]"
     text = rendered(pathscope.analyze(FAILOVER, labels=[f"2001:db8:1::/64={name}"]), 250)
     assert name in text
+
+
+def test_a_faster_path_at_hand_is_told() -> None:
+    """The kernel went to satellite (240 ms) where cellular (80 ms) was free."""
+    told = rendered(pathscope.analyze(CAPTURES / "lab-three-paths" / "client.pcapng"), 250)
+    assert "a faster path was at hand (round trip 160." in told
+    told = rendered(pathscope.analyze(FAILOVER), 250)
+    assert "faster path" not in told
+
+
+def test_what_time_outs_took_is_beside_what_was_predicted() -> None:
+    told = rendered(pathscope.analyze(CAPTURES / "lab-failover" / "client.pcapng"), 250)
+    assert "as predicted by chen-2010, rfc-9260" in told
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_verdicts_in_a_narrow_terminal(tmp_path: Path, width: int) -> None:
+    limits = tmp_path / "limits.toml"
+    limits.write_text('[[limits]]\nmetric = "rtt_p95_ns"\nmax = 20e6\nin = "paths"\n')
+    told = rendered(pathscope.analyze(ASCONF).judged(limits), width)
+    assert all(len(line) <= width for line in told.splitlines())
+    verdicts = told.split("Verdicts")[1]
+    assert "41.060 ms" in verdicts  # of v2; the 10 ms of v1 keep the limit
+    assert "max 20.000 ms" in verdicts

@@ -304,10 +304,12 @@ def test_every_rule_is_a_word_of_the_contract(name: str) -> None:
 def test_every_number_has_definition_unit_and_source() -> None:
     for name in (
         "totals", "direction_metrics", "heartbeats", "handover_metrics", "instants",
-        "region_metrics", "timers", "flow_metrics", "flow_direction_metrics",
+        "region_metrics", "handoff_metrics", "timeline_instants", "timeline_metrics",
+        "phase_instants", "phase_metrics", "choice_metrics", "timers", "flow_metrics",
+        "flow_direction_metrics",
         "connection_totals", "subflow_sender_metrics", "subflow_metrics", "transit_metrics",
     ):  # fmt: skip
         for key, field in DEFINITIONS[name]["properties"].items():
             assert {"description", "x-unit", "x-source", "$ref"} == set(field), key
             suffix = {"ns": "_ns", "s": "_s", "bit/s": "_bps"}.get(field["x-unit"], "")
-            assert key.endswith(suffix) or name == "instants", key
+            assert key.endswith(suffix) or name.endswith("instants"), key

@@ -8,11 +8,12 @@ goes on without a word. Names are letters, digits, `_` and `-`, so that none of 
 from __future__ import annotations
 
 import json
-import math
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ..finite import EXPECTED, not_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,8 +44,8 @@ def checked(document: Mapping[str, Any], refuse: Callable[[Key, str], Exception]
     """
     import jsonschema
 
-    for key in _not_finite(document, ()):
-        raise refuse(key, "expected a finite number")
+    for key in not_finite(document):
+        raise refuse(key, EXPECTED)
     validator = jsonschema.Draft202012Validator(schema())
     errors = sorted(validator.iter_errors(document), key=lambda error: list(map(str, error.path)))
     for error in errors:
@@ -65,15 +66,6 @@ def directions(link: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the pairs of nodes that a link takes packets from and to."""
     forward = ends(link)
     return forward + [pair[::-1] for pair in forward] if link["duplex"] else forward
-
-
-def _not_finite(value: Any, key: Key) -> Iterator[Key]:
-    """Yield where infinity and NaN stand: TOML has them, and NaN is within all bounds."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield key
-    items = value.items() if isinstance(value, dict) else ()
-    for name, inner in enumerate(value) if isinstance(value, list) else items:
-        yield from _not_finite(inner, (*key, name))
 
 
 def _filled(rule: Mapping[str, Any], value: Any) -> Any:

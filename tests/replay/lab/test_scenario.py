@@ -88,6 +88,8 @@ MISTAKES = {
         "sctp.rto_mn_ms: there is no such key, did you mean rto_min_ms?",
     ),
     "out of range": ("loss_percent = 1", "loss_percent = 101", 7, "paths.wlan.to_server"),
+    "not a number": ("loss_percent = 1", "loss_percent = nan", 7, "expected a finite number"),
+    "endless": ("duration_s = 5", "duration_s = inf", 1, "duration_s: expected a finite number"),
     "wrong word": (
         '"link-down"',
         '"link-cut"',
@@ -113,6 +115,12 @@ MISTAKES = {
     ),
     "key missing": ("duration_s = 5\n", "", 1, "the scenario: duration_s is missing"),
     "name of a path": ("paths.wlan]", 'paths."1st"]', 3, "paths.1st: a name is a letter"),
+    "name of two lines": (
+        "paths.wlan]",
+        'paths."wlan\\n"]',
+        3,
+        r"paths.'wlan\n': a name is a letter",
+    ),
     "reserved name": ("paths.wlan]", "paths.lo]", 3, "paths.lo: this name is the kernel's"),
     "server restarts": (
         'do = "link-down"\npath = "wlan"',
@@ -147,6 +155,7 @@ def test_a_mistake_names_line_and_key(mistake: str, file: Path) -> None:
         ("actions.2.at_s=1", "there is no item 2"),
         ("duration_s.x=1", "duration_s is no table"),
         ("actions.1=3", "expected the key of an item"),
+        ("paths.wlan.to_server.delay_ms=nan", "expected a finite number"),
     ],
 )
 def test_a_change_that_fits_nowhere(change: str, message: str, file: Path) -> None:

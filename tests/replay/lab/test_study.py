@@ -73,6 +73,8 @@ def written(path: Path, text: str) -> Path:
         ('series = "bulk", x', 'series = "bulky", x', "no such series in this figure"),
         ("x = 500, y", 'x = "500", y', "points[1].x: expected a number"),
         ('x = "RTO"\nseries = "kind"', 'x = "kind"\nfit = true', "a line needs numbers"),
+        ("x = 500, y", "x = nan, y", "points[1].x: expected a finite number"),
+        ("[experiments.one]", '[experiments."one\\n"]', "a name is a letter"),
         ("unit = ", "unit : ", "(at line 14, column 6)"),
     ],
 )

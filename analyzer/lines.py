@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-ASSIGNMENT = re.compile(r"""^\s*([A-Za-z0-9_\-."' ]+?)\s*=""")
+ASSIGNMENT = re.compile(
+    r"""^\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_\-. ])+?)\s*=""",
+)
 
 Key = tuple[str | int, ...]
 
@@ -43,6 +46,7 @@ def _keys(text: str) -> list[tuple[Key, int]]:
             table = _parts(header[2])
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
+                found.append((_numbered(table, counts)[:-1], number))
             table = _numbered(table, counts)
             found.append((table, number))
             continue
@@ -69,4 +73,12 @@ def _parts(dotted: str) -> Key:
         *(i for i, c in enumerate(dotted) if c == "." and dotted[:i].count('"') % 2 == 0),
         len(dotted),
     ]
-    return tuple(dotted[a + 1 : b].strip().strip("\"'") for a, b in pairwise(cuts))
+    return tuple(_name(dotted[a + 1 : b].strip()) for a, b in pairwise(cuts))
+
+
+def _name(part: str) -> str:
+    """Return what a part of a key says: in double quotes, escapes stand for other letters."""
+    try:
+        return str(tomllib.loads(f"name = {part}")["name"]) if part[:1] in "\"'" else part
+    except tomllib.TOMLDecodeError:
+        return part
