@@ -1,4 +1,4 @@
-"""The public Python API: read a capture, analyze it, dissect it."""
+"""The public Python API: read a capture, analyze it, explain its handovers, dissect it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.labels import LabelRule
     from .analyzer.model import Association, CaptureResult, LinkEvent
+    from .analyzer.story.model import Story
     from .dissectors.frame import Decoder, Frame
     from .dissectors.selection import Window
 
@@ -133,7 +134,7 @@ def dissect(
     return rows(source, table, options, Selection(window, association))
 
 
-def explain(
+def show(
     capture: str | PathLike[str],
     frame: int,
     options: ReadOptions | None = None,
@@ -223,6 +224,43 @@ def analyze(
     from .analyzer.associations import analyze_ledger
 
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+
+
+def explain(
+    source: Source | Analysis,
+    *,
+    association: int | None = None,
+    handover: int | None = None,
+    settings: Iterable[str] = (),
+) -> list[Story]:
+    """Tell the handovers of a capture in time order, and what other settings would have cost.
+
+    Parameters
+    ----------
+    source
+        A capture or the folder of a run, as for `analyze`, or what `analyze` returned.
+    association, handover
+        Only this one; handovers count from 1 in each association.
+    settings
+        Such as `rto_min=500ms` or `pmr=2`, all of which the prediction is for; none for a few
+        others that are sensible.
+
+    Raises
+    ------
+    ValueError
+        When there is no such association or handover, or none at all, with what there is; or when a
+        setting is none, with those that are.
+    CaptureError
+        As `analyze`.
+    """
+    from .analyzer.settings import parse_settings
+    from .analyzer.story.tell import tell
+
+    given = parse_settings(settings)
+    done = source if isinstance(source, Analysis) else analyze(source)
+    return tell(
+        done.ledger, done.result, association=association, handover=handover, given=given or None
+    )
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:
