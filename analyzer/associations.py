@@ -11,6 +11,7 @@ from .events import assign_events, comment_events
 from .findings import Analysed, find
 from .flow_rows import select
 from .flows import describe_flows
+from .gaps import capture_gaps
 from .handover import describe_move, find_cause
 from .icmp import describe_icmp
 from .labels import path_labels
@@ -51,7 +52,8 @@ def analyze_ledger(
     """
     labels = path_labels(ledger, rules)
     link_events, warnings = assign_events([*events, *comment_events(ledger)], ledger, labels)
-    associations = tuple(_association(c) for c in contexts(ledger, labels, link_events))
+    gaps = capture_gaps(ledger)
+    associations = tuple(_association(c, gaps) for c in contexts(ledger, labels, link_events))
     rows = select(ledger)
     return CaptureResult(
         ledger.path,
@@ -64,7 +66,7 @@ def analyze_ledger(
     )
 
 
-def _association(context: Context) -> Association:
+def _association(context: Context, gaps: tuple[tuple[int, int], ...]) -> Association:
     row = context.row
     handovers: list[Handover] = []
     excursions: list[Excursion] = []
@@ -111,7 +113,7 @@ def _association(context: Context) -> Association:
         asconf=exchanges(context),
         handoff_regions=handoff_regions(context),
         timers=timers,
-        findings=find(context, Analysed(ordered, vantage)),
+        findings=find(context, Analysed(ordered, vantage, gaps)),
     )
 
 

@@ -77,6 +77,7 @@ SPANS = {
     "runs": ("first_ns", "last_ns"),
     "stalls": ("start_ns", "end_ns"),
     "silences": ("start_ns", "end_ns"),
+    "oddities": ("first_ns", "last_ns"),
     "flows": ("start_ns", "end_ns"),
     "flow_directions": ("start_ns", "end_ns"),
     "streams": ("first_ns", "last_ns"),

@@ -35,7 +35,7 @@ pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
-pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use measurement::{HeartbeatRow, IntervalRow, OddityRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
 pub use packet::{DatagramRow, FrameRow, SegmentRow};
 pub(crate) use room::push;
@@ -60,6 +60,7 @@ pub struct Ledger {
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub silences: Vec<SilenceRow>,
+    pub oddities: Vec<OddityRow>,
     pub flows: Vec<FlowRow>,
     pub flow_directions: Vec<FlowDirectionRow>,
     pub flow_intervals: Vec<FlowIntervalRow>,
@@ -97,6 +98,7 @@ impl Ledger {
             (IntervalRow::TABLE, taken(&mut self.intervals, IntervalRow::batch)),
             (RttRow::TABLE, taken(&mut self.rtt, RttRow::batch)),
             (SilenceRow::TABLE, taken(&mut self.silences, SilenceRow::batch)),
+            (OddityRow::TABLE, taken(&mut self.oddities, OddityRow::batch)),
             (FlowRow::TABLE, taken(&mut self.flows, FlowRow::batch)),
             (FlowDirectionRow::TABLE, taken(&mut self.flow_directions, FlowDirectionRow::batch)),
             (FlowIntervalRow::TABLE, taken(&mut self.flow_intervals, FlowIntervalRow::batch)),

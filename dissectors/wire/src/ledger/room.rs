@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::{
     AddressRow, AsconfRow, AuthenticationRow, CommentRow, ControlRow, HeartbeatRow, IntervalRow,
-    Ledger, PathRow, RetransmissionRow, RttRow, RunRow, SilenceRow, StallRow, StreamRow,
+    Ledger, OddityRow, PathRow, RetransmissionRow, RttRow, RunRow, SilenceRow, StallRow, StreamRow,
     TimeoutRow,
 };
 
@@ -134,6 +134,7 @@ bounded! {
     intervals: IntervalRow;
     rtt: RttRow;
     silences: SilenceRow;
+    oddities: OddityRow;
 }
 
 impl Ledger {

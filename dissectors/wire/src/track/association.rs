@@ -3,6 +3,7 @@
 use super::authentication::Authentication;
 use super::control;
 use super::message::Messages;
+use super::oddity::{CLOCK_STEP_NS, kind, note};
 use super::path::{Path, Place};
 use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
@@ -48,6 +49,8 @@ pub struct Association {
     init_acks: Vec<(u32, u32)>,
     pub ended: bool,
     pub last_ns: i64,
+    /// Time of the packet before, which the clock may have been set after.
+    previous_ns: i64,
     bin_ns: i64,
 }
 
@@ -88,6 +91,7 @@ impl Association {
             init_acks: Vec::new(),
             ended: false,
             last_ns: seen.moment.time_ns,
+            previous_ns: seen.moment.time_ns,
             bin_ns,
         }
     }
@@ -221,6 +225,10 @@ impl Association {
         }
         let path = self.path_of(sender, seen, ledger)?;
         self.last_ns = self.last_ns.max(seen.moment.time_ns);
+        if self.previous_ns.saturating_sub(seen.moment.time_ns) > CLOCK_STEP_NS {
+            note(kind::CLOCK_STEP, sender, Some(path as u32), seen.moment, ledger);
+        }
+        self.previous_ns = seen.moment.time_ns;
         let row = self.row(ledger);
         row.packets += 1;
         row.end_ns = row.end_ns.max(seen.moment.time_ns);
@@ -266,8 +274,14 @@ impl Association {
                 let bin = way.bin(at, ledger);
                 let least = bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
                 bin.a_rwnd_min_bytes = Some(least);
+                way.sacks = way.sacks.wrapping_add(1);
+                if sack.a_rwnd == 0 {
+                    note(kind::ZERO_WINDOW, at.sender, Some(at.path), at.moment, ledger);
+                }
                 let sender = &mut self.senders[at.sender.other() as usize];
                 if sender.sack(&sack, at, &mut self.paths, ledger) {
+                    let path = Some(at.path);
+                    note(kind::DISORDERED_GAP_BLOCKS, at.sender, path, at.moment, ledger);
                     outcome.problem = Some(Problem {
                         kind: Kind::Malformed,
                         layer: Layer::Chunk,

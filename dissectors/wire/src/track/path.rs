@@ -41,6 +41,8 @@ pub struct Way {
     pub consecutive_timeouts: u32,
     pub sack_rtt: Rtt,
     pub heartbeat_rtt: Rtt,
+    /// SACKs that the sender sent here.
+    pub sacks: u32,
     /// ASCONF DELETE asks for one of the path's addresses: what is sent again elsewhere waits for no timer.
     pub withdrawn: bool,
     /// Has shown a right checksum.

@@ -36,6 +36,8 @@ struct Sent {
     count: u32,
     miss_indications: u32,
     acked: bool,
+    /// Path of the SACK that acknowledged it, and how many SACKs its sender had sent there.
+    answered: Option<(u32, u32)>,
     /// FORWARD-TSN passed it: it will be covered by SACKs without having arrived.
     abandoned: bool,
     /// Row of the latest retransmission.
@@ -219,6 +221,7 @@ impl Sender {
             count: 1,
             miss_indications: 0,
             acked: false,
+            answered: None,
             abandoned: false,
             row: None,
         };
