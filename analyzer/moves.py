@@ -18,7 +18,7 @@ BRIEF_NS = NS_PER_S
 """Without any expiry of T3-rtx, a stay on the other path shorter than this is an excursion."""
 
 CONCURRENT_MOVES = 20
-"""More moves than these with a median stay below `BRIEF_NS` are a sender that uses its paths at once."""
+"""More moves than these, with a median stay below `BRIEF_NS`: paths are used at once."""
 
 FAILED_EXPIRIES = 2
 """So many expiries in a row give a path up beyond doubt: PF (RFC 7829) needs one by default."""

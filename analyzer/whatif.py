@@ -53,7 +53,10 @@ class Prediction:
 def predict(seen: Circumstances, settings: Settings) -> Prediction:
     """Say what a failover in these circumstances would cost at these settings."""
     waits = _waits(seen, settings)
-    detection = _sum(seen.lead_s, tuple(sum(one) + _pauses(seen, one) for one in waits))
+    late = (*waits[:2], tuple(wait * (1 + LATENESS) for wait in waits[2]))
+    pauses_s = seen.pause_s * (len(waits[0]) - 1)
+    value, least, most = (sum(one) for one in late)
+    detection = _sum(_lead_s(seen), (value + pauses_s, least, most + 2 * pauses_s))
     recovery = _sum(detection, (seen.move_s, seen.move_s, seen.move_s))
     return Prediction(
         settings,
@@ -61,7 +64,7 @@ def predict(seen: Circumstances, settings: Settings) -> Prediction:
         {
             "failure_detection_s": detection,
             "link_failure_recovery_s": recovery,
-            "data_interruption_s": _interruption(seen, settings, waits),
+            "data_interruption_s": _interruption(seen, settings, late),
             "link_recognition_s": _recognition(seen, settings, waits),
         },
         tuple(_caveats(seen, waits[0])),
@@ -78,10 +81,7 @@ def _caveats(seen: Circumstances, waits: tuple[float, ...]) -> Iterator[str]:
 
 
 def _waits(seen: Circumstances, settings: Settings) -> tuple[tuple[float, ...], ...]:
-    """Return the time-outs until the path is left: as they should be, at least and at most.
-
-    At most they are late by as much as timers are seen to be.
-    """
+    """Return the time-outs until the path is left: as they should be, at least and at most."""
     ceilings = (settings.rto_max.value, *settings.rto_max.bounds)
     floors = (settings.rto_min.value, *settings.rto_min.bounds)
     found = []
@@ -91,8 +91,7 @@ def _waits(seen: Circumstances, settings: Settings) -> tuple[tuple[float, ...], 
         ceiling_s = most_s or 0.0
         rto_s = min(max(calculated_s, least_s or 0.0), ceiling_s)
         found.append(time_outs_s(rto_s, ceiling_s, expiries_to_move(settings)))
-    late = tuple(wait * (1 + LATENESS) for wait in found[2])
-    return found[0], found[1], late
+    return found[0], found[1], found[2]
 
 
 def expiries_to_move(settings: Settings) -> int:
@@ -103,8 +102,15 @@ def expiries_to_move(settings: Settings) -> int:
     return min(given_up, int(settings.pf.value) + 1)
 
 
-def _pauses(seen: Circumstances, waits: tuple[float, ...]) -> float:
-    return seen.pause_s * max(0, len(waits) - 1)
+def _lead_s(seen: Circumstances) -> Measure:
+    """The failure could as well have fallen elsewhere between two packets of DATA."""
+    lead = seen.lead_s
+    if lead.value is None:
+        return lead
+    spread = abs(lead.value)
+    low = lead.value if lead.low is None else lead.low
+    high = lead.value if lead.high is None else lead.high
+    return Measure(lead.value, "inferred", min(low, -spread), max(high, spread))
 
 
 def _interruption(

@@ -103,7 +103,8 @@ def _instants(scene: Scene) -> Iterator[Event]:
             continue
         if name == "t_last_data_old" and instant == scene.handover.instants["t_last_ok"]:
             continue
-        text, values = words_of_it, dict[str, Value]()
+        text = words_of_it
+        values: dict[str, Value] = {}
         if instant.low_ns is not None and instant.high_ns is not None:
             values = {"low_ns": instant.low_ns, "high_ns": instant.high_ns}
         if name == "t_first_new":

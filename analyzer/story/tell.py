@@ -107,7 +107,7 @@ def _story(context: Context, association: Association, number: int, given: Given
         events=tell_events(scene),
         phases=phases,
         why=tell_why(association, handover, phases),
-        measured=_measured(association, handover),
+        measured=measured(association, handover),
         settings=None if failure is None else settings_of(association, failure),
         alternatives=()
         if failure is None
@@ -130,7 +130,8 @@ def _failure(association: Association, number: int) -> Handover | None:
     return earlier[-1] if earlier else None
 
 
-def _measured(association: Association, handover: Handover) -> dict[str, Measure]:
+def measured(association: Association, handover: Handover) -> dict[str, Measure]:
+    """Return what a handover cost, the return from it included."""
     found = {name: handover.metrics[name] for name in COST}
     back = way_back(association, handover)
     if back is not None:
