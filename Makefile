@@ -19,10 +19,10 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance what-if robustness fuzz fixtures docs wheel clean
+.PHONY: help build demo test lint types rust bench conformance whatif robustness fuzz fixtures docs wheel clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(BUILT) ## install pathscope, editable, with its test tools in .venv
 
@@ -70,8 +70,8 @@ conformance: build ## compare the captures in DIR="..." with tshark, field by fi
 	@test -n "$(DIR)" || { echo "name folders of captures: make conformance DIR=\"...\"" >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m conformance $(DIR) $(if $(WRITE),--write $(WRITE))
 
-what-if: build ## compare what explain predicts in the runs in DIR="..." with each other; WRITE=docs/explain.md
-	@test -n "$(DIR)" || { echo "name folders of runs: make what-if DIR=\"...\"" >&2; exit 2; }
+whatif: build ## compare what explain predicts in the runs in DIR="..." with each other; WRITE=docs/explain.md
+	@test -n "$(DIR)" || { echo "name folders of runs: make whatif DIR=\"...\"" >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m whatif $(DIR) $(if $(WRITE),--write $(WRITE))
 
 robustness: build ## read every file in DIR=... within 5 s and 300 MB

@@ -1,4 +1,4 @@
-"""Compare predictions with runs at other settings: `make what-if DIR=...`."""
+"""Compare predictions with runs at other settings: `make whatif DIR=...`."""
 
 import argparse
 import re
