@@ -13,6 +13,7 @@ mod messages;
 mod messages_model;
 mod middle;
 mod model;
+mod oddities;
 mod runs;
 mod script;
 mod signals;
