@@ -232,6 +232,7 @@ def explain(
     association: int | None = None,
     handover: int | None = None,
     settings: Iterable[str] = (),
+    most: int | None = None,
 ) -> list[Story]:
     """Tell the handovers of a capture in time order, and what other settings would have cost.
 
@@ -244,6 +245,8 @@ def explain(
     settings
         Such as `rto_min=500ms` or `pmr=2`, all of which the prediction is for; none for a few
         others that are sensible.
+    most
+        Only so many stories, the first ones.
 
     Raises
     ------
@@ -259,7 +262,12 @@ def explain(
     given = parse_settings(settings)
     done = source if isinstance(source, Analysis) else analyze(source)
     return tell(
-        done.ledger, done.result, association=association, handover=handover, given=given or None
+        done.ledger,
+        done.result,
+        association=association,
+        handover=handover,
+        given=given or None,
+        most=most,
     )
 
 

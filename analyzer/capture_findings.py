@@ -106,9 +106,10 @@ def clock(context: Context, analysed: Analysed) -> Iterator[Finding]:
         )
     for end in ENDS:
         for stall in context.sent(context.stalls, end):
-            length_ns = stall["end_ns"] - stall["start_ns"]
+            if stall["end_ns"] - stall["start_ns"] < JUMP_NS:
+                continue
             gap = analysed.gap_within(stall["start_ns"], stall["end_ns"])
-            if gap is None or length_ns < JUMP_NS or _sent_again(context, end, stall):
+            if gap is None or gap < JUMP_NS or _sent_again(context, end, stall):
                 continue
             yield Finding(
                 "clock-jump",

@@ -204,11 +204,10 @@ def _answer_s(association: Association, handover: Handover) -> float:
 def way_back(association: Association, handover: Handover) -> Handover | None:
     """Return the first handover back to the path after its link's return, if that is seen."""
     for later in association.handovers:
-        if (
-            later.sender == handover.sender
-            and later.to_path == handover.from_path
-            and (_down_s(handover, later) or -1.0) >= 0.0
-        ):
+        if (later.sender, later.to_path) != (handover.sender, handover.from_path):
+            continue
+        down_s = _down_s(handover, later)
+        if down_s is not None and down_s >= 0:
             return later
     return None
 

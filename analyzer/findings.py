@@ -6,6 +6,7 @@ lists them in the order in which a reader wants them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,12 +51,17 @@ class Analysed:
 
     def gap_within(self, start_ns: int, end_ns: int) -> int | None:
         """Length of the longest time without any packet of the capture between two instants."""
-        lengths = [
-            min(end_ns, last_ns) - max(start_ns, first_ns)
-            for first_ns, last_ns in self.gaps
-            if first_ns < end_ns and start_ns < last_ns
-        ]
-        return max(lengths, default=None)
+        longest: int | None = None
+        # They do not overlap, so that the first one that ends late enough is found by halving.
+        for first_ns, last_ns in self.gaps[bisect_right(self.gaps, start_ns, key=_end) :]:
+            if first_ns >= end_ns:
+                break
+            longest = max(longest or 0, min(end_ns, last_ns) - max(start_ns, first_ns))
+        return longest
+
+
+def _end(gap: tuple[int, int]) -> int:
+    return gap[1]
 
 
 def find(context: Context, analysed: Analysed) -> tuple[Finding, ...]:

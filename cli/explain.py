@@ -11,6 +11,9 @@ from .faults import refusals
 from .options import CAPTURE, read_options, reading_options
 from .terminal import progress, show
 
+MOST_STORIES = 50
+"""Told at once: more would not be read, and an association can have thousands."""
+
 
 @click.command("explain")
 @click.argument("capture", type=CAPTURE)
@@ -79,7 +82,19 @@ def explain_command(
         analysis = analyze(
             capture, events=events, labels=labels, options=options, progress=advance, end=end
         )
-        stories = explain(analysis, association=association, handover=handover, settings=given)
+        stories = explain(
+            analysis,
+            association=association,
+            handover=handover,
+            settings=given,
+            most=MOST_STORIES,
+        )
+    if len(stories) == MOST_STORIES:
+        click.echo(
+            f"warning: the first {MOST_STORIES} handovers are told; --association and --handover"
+            " choose another",
+            err=True,
+        )
     if as_json:
         from ..reports.story_contract import document
 

@@ -31,7 +31,6 @@ ORDER: tuple[Kind, ...] = (
     "heartbeat-answered",
     "asconf-asked",
     "asconf-answered",
-    "decision",
     "moved",
     "acknowledged",
     "recovered",

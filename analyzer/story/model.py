@@ -25,7 +25,6 @@ Kind = Literal[
     "asconf-asked",
     "asconf-answered",
     "last-data",
-    "decision",
     "moved",
     "acknowledged",
     "recovered",

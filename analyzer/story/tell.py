@@ -35,6 +35,7 @@ def tell(
     association: int | None = None,
     handover: int | None = None,
     given: Given | None = None,
+    most: int | None = None,
 ) -> list[Story]:
     """Tell the handovers of a capture.
 
@@ -46,6 +47,8 @@ def tell(
         Only this one; handovers count from 1 in each association.
     given
         Settings to predict at, as `parse_settings` returns them; None for a few sensible ones.
+    most
+        Only so many, the first ones.
 
     Raises
     ------
@@ -55,15 +58,15 @@ def tell(
     chosen = _associations(result, association)
     labels = {(one.number, p.number): p.label for one in result.associations for p in one.paths}
     known = {context.row["association"]: context for context in contexts(ledger, labels, {})}
-    stories = [
-        _story(known[one.number], one, number, given)
+    wanted = [
+        (one, number)
         for one in chosen
         for number in range(1, len(one.handovers) + 1)
         if handover in (None, number)
     ]
-    if not stories:
+    if not wanted:
         raise ValueError(_nothing(result.path, chosen, handover))
-    return stories
+    return [_story(known[one.number], one, number, given) for one, number in wanted[:most]]
 
 
 def _associations(result: CaptureResult, number: int | None) -> list[Association]:
