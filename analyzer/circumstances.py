@@ -150,8 +150,9 @@ def circumstances(association: Association, handover: Handover) -> Circumstances
 
 
 def _first_rto_s(handover: Handover) -> float | None:
-    wait_s = handover.timeouts[0].elapsed_s if handover.timeouts else None
-    return None if wait_s is None else nominal_s(wait_s)
+    """RTO in force at the failure: the RTO does not fall, so that a longer wait was several."""
+    waits = [one.elapsed_s for one in handover.timeouts if one.elapsed_s is not None]
+    return nominal_s(min(waits)) if waits else None
 
 
 def _started_ns(timeout: Timeout) -> int | None:
