@@ -11,6 +11,8 @@ from .model import Timer
 from .rto import unclamped_s
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..dissectors.ledger import Row
     from .context import Context
     from .model import End
@@ -190,7 +192,10 @@ def held_down(earlier: Row, later: Row) -> bool:
 
 def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
     seen = [len(chain) for chain in given_up_after]
-    counts = [len(chain) + _unseen(chain) for chain in given_up_after]
+    counts = [
+        len(chain) + unseen_expiries([row["elapsed_ns"] for row in chain])
+        for chain in given_up_after
+    ]
     frames = tuple(row["frame"] for chain in given_up_after for row in chain)
     text = (
         f"the path was given up at expiry {' and '.join(map(str, sorted(set(counts))))} in a row:"
@@ -206,13 +211,12 @@ def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
     )
 
 
-def _unseen(chain: list[Row]) -> int:
-    """Expiries in a row of which the capture has no retransmission.
+def unseen_expiries(waits: Sequence[float | None]) -> int:
+    """Expiries in a row of which the capture has no retransmission, by the times each took.
 
     The RTO does not fall from one to the next: a wait that is longer than the one after it was
     several, and something kept their retransmissions from the wire.
     """
-    waits = [row["elapsed_ns"] for row in chain]
     return sum(
         round(earlier / later) - 1
         for earlier, later in pairwise(waits)
@@ -253,13 +257,20 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
 
 
 def failover_s(rto_s: float, rto_max_s: float | None, expiries: int) -> float:
-    """Sum of `expiries` time-outs in a row, each double the one before, at most RTO.Max.
+    """Sum of `time_outs_s`: with PMR + 1 expiries the form of Chen 2010 and RFC 9260 section 8.2.
 
-    RFC 9260 section 6.3.3 (E2) and 8.2. With PMR + 1 expiries this is the form of Chen 2010 and
-    of the RFC, with PMR that of Bokor 2010.
+    With PMR expiries it is that of Bokor 2010.
     """
-    total, rto = 0.0, rto_s
+    return sum(time_outs_s(rto_s, rto_max_s, expiries))
+
+
+def time_outs_s(rto_s: float, rto_max_s: float | None, expiries: int) -> tuple[float, ...]:
+    """Return so many time-outs in a row, each double the one before, at most RTO.Max.
+
+    RFC 9260 section 6.3.3 (E2). RTO.Max does not lower the first.
+    """
+    found, rto = [], rto_s
     for _ in range(expiries):
-        total += rto
+        found.append(rto)
         rto = rto * 2 if rto_max_s is None else min(rto * 2, max(rto_max_s, rto_s))
-    return total
+    return tuple(found)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from pathscope import analyze
 from pathscope.analyzer.quantities import QUANTITIES
+from pathscope.analyzer.rulebook import RULEBOOK, Rule
 from pathscope.cli import main as command_line
 from pathscope.dissectors import index, ledger
 from pathscope.replay.lab.derived import NUMBERS
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
+STORY_SCHEMA = DOCS.parent / "reports" / "story.schema.json"
+CAPTURES = DOCS.parent / "fixtures" / "captures"
 STUDY_SCHEMA = DOCS.parent / "replay" / "lab" / "study.schema.json"
 NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
 LAB_SCHEMA = DOCS.parent / "replay" / "lab" / "scenario.schema.json"
@@ -84,10 +89,10 @@ def _help(command: click.Command, name: str) -> Iterator[str]:
 
 
 class Contract:
-    """The result contract's JSON Schema, as tables."""
+    """A contract's JSON Schema, as tables."""
 
-    def __init__(self) -> None:
-        self.schema: Node = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    def __init__(self, path: Path = SCHEMA) -> None:
+        self.schema: Node = json.loads(path.read_text(encoding="utf-8"))
         self.definitions: dict[str, Node] = self.schema["$defs"]
 
     def fields(self) -> Iterator[str]:
@@ -249,6 +254,52 @@ class Settings:
         return self.KINDS.get(kind, kind)
 
 
+@cache
+def lab_findings() -> dict[str, list[str]]:
+    """Captures of the lab by the rule of an association that they show."""
+    found: dict[str, list[str]] = {}
+    for capture in sorted(CAPTURES.glob("*/*.pcapng")):
+        name = f"{capture.parent.name}/{capture.stem}"
+        for association in analyze(capture).associations:
+            for rule in {finding.rule for finding in association.findings}:
+                found.setdefault(rule, []).append(name)
+    return found
+
+
+def findings() -> Iterator[str]:
+    """Every rule for what looks wrong, with its captures."""
+    for scope in ("association", "flow"):
+        yield from ("", f"## Of {'SCTP associations' if scope == 'association' else 'flows'}", "")
+        yield from table(
+            ("rule", "severity", "meaning", "after", "what to do", "shown by", "not by", "in runs"),
+            (_rule(rule) for rule in RULEBOOK if rule.scope == scope),
+        )
+    yield ""
+
+
+MOST_RUNS = 3
+"""Runs of the lab named beside a rule."""
+
+
+def _rule(rule: Rule) -> tuple[str, ...]:
+    folder = rule.name if rule.scope == "association" else f"{rule.scope}-{rule.name}"
+    triggers, silent = (
+        f"[{name}](../fixtures/findings/{folder}/{name}.pcapng)" for name in ("triggers", "not")
+    )
+    runs = lab_findings().get(rule.name, []) if rule.scope == "association" else []
+    more = f" and {len(runs) - MOST_RUNS} more" if len(runs) > MOST_RUNS else ""
+    return (
+        f"`{rule.name}`",
+        rule.severity,
+        rule.meaning,
+        rule.source,
+        rule.remedy,
+        triggers,
+        silent,
+        ", ".join(runs[:MOST_RUNS]) + more,
+    )
+
+
 def parts() -> dict[str, Callable[[], Iterator[str]]]:
     """Every generated part, by name."""
     contract = Contract()
@@ -282,6 +333,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "index-tables": lambda: tables(index.schemas()),
         "commands": commands,
         "fields": contract.fields,
+        "story-fields": Contract(STORY_SCHEMA).fields,
+        "findings": findings,
         "causes": lambda: contract.words("cause"),
         "ns-settings": Settings(NS2_SCHEMA).tables,
         "study-settings": Settings(STUDY_SCHEMA).tables,

@@ -69,6 +69,8 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
     [
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
+        ("explain.md", {"story-fields"}),
+        ("findings.md", {"findings"}),
         ("index.md", {"index-tables"}),
         ("lab-ns2.md", {"ns-settings"}),
         ("result.md", {"fields"}),

@@ -62,6 +62,14 @@ TEXTS: dict[str, tuple[object, ...]] = {
         RUNS / "lab-lossy" / "server.pcapng",
     ),
     "analyze-lab-restart": ("analyze", RUNS / "lab-restart" / "client.pcapng"),
+    "explain-failover-v6": ("explain", FAILOVER, *events(FAILOVER), *NAMED_V6, "--set", "pmr=1"),
+    "explain-asconf-handover-v4": ("explain", ASCONF, *NAMED_V4),
+    "explain-lab-potentially-failed": (
+        "explain",
+        RUNS / "lab-potentially-failed" / "client.pcapng",
+        "--handover",
+        1,
+    ),
     "dissect-failover-v6-runs": ("dissect", FAILOVER, "--table", "runs"),
     "dissect-failover-v6-retransmissions": ("dissect", FAILOVER, "--table", "retransmissions"),
     "dissect-asconf-handover-v4-asconf": (
