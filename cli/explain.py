@@ -64,6 +64,7 @@ def explain_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Tell handovers in time order, why each took so long, and what other settings would have cost.
 
@@ -77,7 +78,7 @@ def explain_command(
     """
     from ..api import analyze, explain
 
-    options = read_options(expression, udp_ports, window_s)
+    options = read_options(expression, udp_ports, window_s, hosts)
     with refusals(), progress([capture]) as advance:
         analysis = analyze(
             capture, events=events, labels=labels, options=options, progress=advance, end=end

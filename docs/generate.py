@@ -134,11 +134,10 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
-        if "anyOf" in node:
-            return " or ".join(map(self._type, node["anyOf"]))
-        if "oneOf" in node:
-            is_words = all("const" in one for one in node["oneOf"])
-            kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
+        if "anyOf" in node or "oneOf" in node:
+            which = node.get("anyOf") or node["oneOf"]
+            is_words = all("const" in one for one in which)
+            kinds = [] if is_words else [self._type(one) for one in which]
             return " or ".join(kinds) or "one of the words below"
         if "const" in node or "enum" in node:
             words = node.get("enum", [node.get("const")])
