@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
-from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
+from .options import (
+    CAPTURE,
+    flows_option,
+    knowledge_options,
+    merge_option,
+    read_options,
+    reading_options,
+)
 from .terminal import progress, show
 
 if TYPE_CHECKING:
@@ -22,25 +29,7 @@ LONGEST_BIN_MS = 86_400_000
 
 @click.command("analyze")
 @click.argument("captures", nargs=-1, required=True, type=CAPTURE)
-@click.option(
-    "--events",
-    type=CAPTURE,
-    help="JSON lines with link changes: annotates when links failed and returned.",
-)
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    metavar="NET=NAME",
-    help="Call paths with an address in NET by this name; repeat for more.",
-)
-@click.option(
-    "--end",
-    type=click.Choice(["client", "server"]),
-    default="client",
-    show_default=True,
-    help="Whose capture of a run of the lab is analyzed.",
-)
+@knowledge_options
 @click.option(
     "--bin",
     "bin_ms",
@@ -60,7 +49,13 @@ LONGEST_BIN_MS = 86_400_000
     "--out",
     type=CAPTURE,
     metavar="DIR",
-    help="Also write result.json and every table as Parquet there.",
+    help="Also write result.json and every table there (docs/exports.md).",
+)
+@click.option(
+    "--tables",
+    "form",
+    type=click.Choice(["parquet", "csv"]),
+    help="Format of the tables in --out. [default: parquet]",
 )
 @click.option("--force", is_flag=True, help="Let --out overwrite.")
 @merge_option
@@ -79,6 +74,7 @@ def analyze_command(
     bin_ms: int,
     as_json: bool,
     out: Path | None,
+    form: str | None,
     force: bool,
     merge: bool,
     strict: bool,
@@ -103,6 +99,8 @@ def analyze_command(
     from ..api import analyze
 
     options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
+    if out is None and form is not None:
+        raise click.UsageError("--tables says how --out writes: give --out, too")
     if out is not None:
         from ..reports.export import prepare_folder
 
@@ -136,7 +134,7 @@ def analyze_command(
     else:
         _show_analyses(done)
     if out is not None:
-        _write(out, done, force=force)
+        _write(out, done, form or "parquet", force=force)
     for failure in failures:
         click.echo(f"Error: {failure}", err=True)
     if failures:
@@ -160,14 +158,12 @@ def _show_analyses(done: list[Analysis]) -> None:
         show(report(analysis.result), blank_before=number > 0)
 
 
-def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
+def _write(out: Path, done: list[Analysis], form: str, *, force: bool) -> None:
     from ..reports.contract import result
-    from ..reports.export import write_results
+    from ..reports.folder import TABLE_FORMATS, write_folder
 
-    tables = {
-        f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
-        for number, analysis in enumerate(done)
-    }
+    chosen = next(known for known in TABLE_FORMATS if known == form)
+    document = result([a.result for a in done])
     with refusals():
-        write_results(out, result([a.result for a in done]), tables, force=force)
+        write_folder(out, document, [a.ledger for a in done], chosen, force=force)
     click.echo(f"wrote {out / 'result.json'} and the tables of {len(done)} captures", err=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from . import wireshark
 from .flow_contract import connection_object, flow_object, icmp_object
 from .units import file_name
 from .values import finding, instant, measure, measures
@@ -39,7 +40,7 @@ NO_EVIDENCE = {
 
 def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
     """Return captures as one JSON document."""
-    return {
+    document = {
         "schema": SCHEMA,
         "tool": {"version": _core.__version__, "build_profile": _core.build_profile},
         "captures": [_capture(capture) for capture in captures],
@@ -69,6 +70,7 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             for text in capture.warnings
         ],
     }
+    return wireshark.annotated(document)
 
 
 def _capture(capture: CaptureResult) -> dict[str, Any]:
