@@ -145,7 +145,8 @@ def _name(kind: str, node: Node, *, several: bool) -> str:
 def filter_file(document: Node) -> str:
     """Return a file of named filters as Wireshark keeps them (`dfilters`).
 
-    Of each, a line: the name in quotes, then the filter. A quote or backslash in a name (of an interface, say) is escaped as Wireshark escapes it.
+    Of each, a line: the name in quotes, then the filter. A quote or backslash in a name (of an
+    interface, say) is escaped as Wireshark escapes it.
     """
     lines = []
     for name, expression in named(document):
