@@ -24,6 +24,10 @@ MISSED = 1.8
 """HEARTBEATs this many periods apart have one missing between them."""
 
 
+PROBE_FACTOR = 1.5
+"""A path in PF is probed once an RTO (RFC 7829 section 3.2), give or take half an RTO."""
+
+
 def infer_timers(
     context: Context, sender: End, given_up_after: list[list[Row]]
 ) -> dict[str, Timer]:
@@ -172,15 +176,27 @@ def _unseen(chain: list[Row]) -> int:
 
 
 def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, Timer]:
-    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3)."""
+    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3).
+
+    What may be the probing of a path in PF says nothing of HB.Interval, and is left out.
+    """
+    rto_value = None if rto is None else rto.measure.value
     gaps: list[float] = []
     found: list[int] = []
     for path in range(len(context.paths)):
         beats = context.sent(context.heartbeats, sender, path)
+        expired_ns = min(
+            (row["time_ns"] for row in context.sent(context.timeouts, sender, path)), default=None
+        )
         for earlier, later in pairwise(beats):
-            if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
-                gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
-                found.append(later["frame"])
+            if context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
+                continue
+            gap = seconds(later["time_ns"] - earlier["time_ns"])
+            has_expired = expired_ns is not None and expired_ns <= later["time_ns"]
+            if has_expired and rto_value is not None and gap <= PROBE_FACTOR * rto_value:
+                continue
+            gaps.append(gap)
+            found.append(later["frame"])
     if len(gaps) < 2:
         return {}
     period, frames = median(gaps), tuple(found)

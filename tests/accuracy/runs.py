@@ -61,9 +61,7 @@ class Run:
             for host in HOSTS.values()
         ]
         capture = self.place / folder.CAPTURES["client"]
-        return pathscope.analyze(
-            capture, events=self.place / folder.EVENTS, labels=rules
-        ).result
+        return pathscope.analyze(capture, events=self.place / folder.EVENTS, labels=rules).result
 
     @cached_property
     def untold(self) -> tuple[Association, ...]:
@@ -89,6 +87,10 @@ class Run:
         link = self.scenario.paths[name][way]
         delay_ms, jitter_ms = link["delay_ms"], link["jitter_ms"]
         return round((delay_ms - jitter_ms) * 1e6), round((delay_ms + jitter_ms) * 1e6)
+
+    def least_ways_back_ns(self) -> list[int]:
+        """Least delays from the server, of every path."""
+        return [self.one_way_ns(name, "to_client")[0] for name in self.scenario.paths]
 
     def sending_ns(self, name: str, way: str, wire_bytes: int) -> int:
         """Time that a link takes to send a packet, by its rate; 0 without one."""

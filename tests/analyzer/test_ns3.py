@@ -78,9 +78,7 @@ def test_point_to_point(number: int) -> None:
 def test_what_tcp_sent_again() -> None:
     """All that arrived arrived once: every retransmission was for a segment that was lost."""
     flow = counted("ppp")[0]
-    sent, arrived = (
-        numbers(direction(f"ppp-{end}", flow)) for end in ("sender", "receiver")
-    )
+    sent, arrived = (numbers(direction(f"ppp-{end}", flow)) for end in ("sender", "receiver"))
     assert sent["new_bytes"] == arrived["payload_bytes"] == TCP_BYTES
     assert sent["payload_bytes"] == TCP_BYTES + (sent["retransmitted_bytes"] or 0)
     assert sent["retransmitted_spurious_packets"] == 0

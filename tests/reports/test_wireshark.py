@@ -14,7 +14,7 @@ import pytest
 from oracle import PREFERENCES
 from pathscope.dissectors.ledger import Row
 from pathscope.reports.wireshark import association_filter, filter_file, frames_filter, named
-from running import CAPTURES, FAILOVER, MIXED, inside
+from running import CAPTURES, FAILOVER, inside
 
 COMMITTED = sorted(path.relative_to(CAPTURES).as_posix() for path in CAPTURES.glob("*/*.pcap*"))
 
@@ -88,18 +88,20 @@ def test_associations(name: str) -> None:
             assert shown(capture, expression) == frames, expression
 
 
-def test_flows() -> None:
-    """Of them, one whose packets an ICMP error quotes."""
+@pytest.mark.parametrize("name", ["flows-mixed/flows.pcap", "ns3/ppp-sender.pcap", "ns3/wifi.pcap"])
+def test_flows(name: str) -> None:
+    """Of the first, one whose packets an ICMP error quotes."""
+    capture = CAPTURES / name
     of_flow: dict[int, set[int]] = {}
     for table in ("segments", "datagrams"):
-        for row in rows(MIXED, table):
+        for row in rows(capture, table):
             of_flow.setdefault(row["flow"], set()).add(row["frame"])
-    flows = result(MIXED)["flows"]
+    flows = result(capture)["flows"]
     assert flows
     for flow in flows:
-        assert shown(MIXED, flow["wireshark"]) == of_flow[flow["id"]]
+        assert shown(capture, flow["wireshark"]) == of_flow[flow["id"]]
         for expression, frames in expected_findings(flow):
-            assert shown(MIXED, expression) == frames
+            assert shown(capture, expression) == frames
 
 
 def test_an_association_of_which_no_tag_is_known() -> None:
