@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -213,6 +213,8 @@ def analyze(
 
         if folder.is_run(place):
             source, events = folder.capture(place, end), events or place / folder.EVENTS
+            options = options or ReadOptions(flows=True)
+            options = replace(options, hosts=options.hosts or folder.hosts(place))
             labels = (*labels, *folder.labels(place))  # the first rule that fits counts
     rules = _rules(labels)
     link_events = [] if events is None else _events(Path(events))

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ..dissectors.ledger import Ledger
     from .context import Context
     from .labels import LabelRule
-    from .model import End, LinkEvent, Timer
+    from .model import End, LinkEvent, Timer, Vantage
+    from .simulation import Simulation
 
 
 def analyze_ledger(
@@ -51,7 +52,12 @@ def analyze_ledger(
     """
     labels = path_labels(ledger, rules)
     link_events, warnings = assign_events([*events, *comment_events(ledger)], ledger, labels)
-    associations = tuple(_association(c) for c in contexts(ledger, labels, link_events))
+    # Of a simulator's trace the view of the end that sent first was taken.
+    vantage: Vantage | None = "a" if "simulated" in ledger.capture else None
+    associations = tuple(
+        _association(context, vantage or captured_at(context))
+        for context in contexts(ledger, labels, link_events)
+    )
     rows = select(ledger)
     return CaptureResult(
         ledger.path,
@@ -61,10 +67,19 @@ def analyze_ledger(
         flows=describe_flows(rows, rules),
         connections=describe_connections(ledger, rows, rules),
         icmp=describe_icmp(rows.icmp),
+        simulation=_simulation(ledger),
     )
 
 
-def _association(context: Context) -> Association:
+def _simulation(ledger: Ledger) -> Simulation | None:
+    if "simulated" not in ledger.capture:
+        return None
+    from .simulation import describe_simulation  # numpy's ways that no other analysis needs
+
+    return describe_simulation(ledger)
+
+
+def _association(context: Context, vantage: Vantage) -> Association:
     row = context.row
     handovers: list[Handover] = []
     excursions: list[Excursion] = []
@@ -85,7 +100,6 @@ def _association(context: Context) -> Association:
             else:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
-    vantage = captured_at(context)
     return Association(
         number=row["association"],
         endpoints={end: _endpoint(context, end) for end in ENDS},

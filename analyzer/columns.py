@@ -40,6 +40,13 @@ def filled(column: pa.ChunkedArray, absent: int) -> Column:
     return values
 
 
+def to_bools(column: pa.ChunkedArray) -> Column:
+    """Return a column of booleans without nulls."""
+    array = column.combine_chunks()
+    bits = np.unpackbits(np.frombuffer(array.buffers()[1], np.uint8), bitorder="little")
+    return bits[array.offset : array.offset + len(array)].astype(bool)
+
+
 def is_letter(column: pa.ChunkedArray, letter: str) -> Column:
     """Return, as booleans, which strings are this letter; each is one ASCII letter, none null."""
     array = column.combine_chunks()

@@ -105,6 +105,7 @@ def assign_events(
     assigned: dict[tuple[int, int], list[LinkEvent]] = {}
     warnings = []
     paths = ledger.rows("paths")
+    links = _links(ledger)
     # The lab tells both in a file and in comments, to the nanosecond.
     once = {(event.ns, event.up, event.name): event for event in reversed(events)}
     for event in sorted(once.values(), key=lambda event: event.ns):
@@ -112,12 +113,27 @@ def assign_events(
             (path["association"], path["path"])
             for path in paths
             if _is_about(event.name, path, labels[path["association"], path["path"]], interfaces)
+            or event.name in links.get((path["a_address"], path["b_address"]), ())
         ]
         for key in matching:
             assigned.setdefault(key, []).append(event)
         if not matching:
             warnings.append(f"{event.source}: no path is called {event.name!r}")
     return assigned, warnings
+
+
+def _links(ledger: Ledger) -> dict[tuple[str, str], set[str]]:
+    """Return the links that packets between two nodes went over, as `n3-n4`, of a simulation."""
+    if not len(ledger.tables["hops"]):
+        return {}
+    found: dict[tuple[str, str], set[str]] = {}
+    routes = {row["route"]: (row["source"], row["destination"]) for row in ledger.rows("routes")}
+    for hop in ledger.rows("hops"):
+        source, destination = routes[hop["route"]]
+        names = {f"{hop['from']}-{hop['to']}", f"{hop['to']}-{hop['from']}"}
+        for ends in ((source, destination), (destination, source)):
+            found.setdefault(ends, set()).update(names)
+    return found
 
 
 def _is_about(name: str, path: Row, label: str, interfaces: list[str | None]) -> bool:

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ..dissectors.ledger import Ledger, Row
 
 
+NODE = re.compile(r"n\d+", re.ASCII)
+"""A node of a simulated network, as the ledger writes it."""
+
+Address = IPv4Address | IPv6Address | str
+"""A string is a node's."""
+
+
+class Network(Protocol):
+    """Anything that says whether an address is in it."""
+
+    def __contains__(self, address: object, /) -> bool:
+        """Whether it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelRule:
-    """Paths with an address in `network` are called `name`."""
+    """Paths with an address in `network`, or that node, are called `name`."""
 
-    network: IPv4Network | IPv6Network
+    network: Network
     name: str
 
     @classmethod
     def parse(cls, text: str) -> LabelRule:
-        """Read a rule such as `10.0.1.0/24=wlan`.
+        """Read a rule such as `10.0.1.0/24=wlan`, or `n3=wlan` for a node of a simulation.
 
         Raises
         ------
@@ -30,6 +45,8 @@ class LabelRule:
         network, separator, name = text.partition("=")
         if not separator or not name:
             raise ValueError(f"{text!r}: expected NETWORK=NAME, such as 10.0.1.0/24=wlan")
+        if NODE.fullmatch(network):
+            return cls(frozenset((network,)), name)
         try:
             return cls(ip_network(network, strict=False), name)
         except ValueError as error:
@@ -52,7 +69,7 @@ def path_labels(ledger: Ledger, rules: tuple[LabelRule, ...]) -> dict[tuple[int,
 
 def label_of(path: Row, rules: tuple[LabelRule, ...]) -> str:
     """Name a path, or the one that a flow takes; another may have the same name."""
-    ends = [ip_address(path["a_address"]), ip_address(path["b_address"])]
+    ends = [_address(path["a_address"]), _address(path["b_address"])]
     named = [_rule_name(end, rules) for end in ends]
     distinct = list(dict.fromkeys(name for name in named if name))
     if distinct:
@@ -61,7 +78,11 @@ def label_of(path: Row, rules: tuple[LabelRule, ...]) -> str:
     return path["interface"] or _addresses(path)
 
 
-def _rule_name(address: object, rules: tuple[LabelRule, ...]) -> str | None:
+def _address(text: str) -> Address:
+    return text if NODE.fullmatch(text) else ip_address(text)
+
+
+def _rule_name(address: Address, rules: tuple[LabelRule, ...]) -> str | None:
     return next((rule.name for rule in rules if address in rule.network), None)
 
 

@@ -12,8 +12,10 @@ from .measure import Instant, Measure
 
 if TYPE_CHECKING:
     from .flow_model import Connection, Flow, IcmpError
+    from .simulation import Simulation
 
 End = Literal["a", "b"]
+Vantage = Literal["a", "b", "between", "unknown"]
 Cause = Literal[
     "timeout",
     "potentially-failed",
@@ -232,7 +234,7 @@ class Association:
     how_it_ended: str
     restart_of: int | None
     seen_handshake: bool
-    captured_at: Literal["a", "b", "between", "unknown"]
+    captured_at: Vantage
     packets: int
     duplicate_frames: int
     zero_checksums: int
@@ -254,7 +256,7 @@ class CaptureResult:
     """All that one capture says.
 
     `flows`, `connections` and `icmp` are empty where flows were not followed; of many flows, they
-    have the largest (docs/metrics.md).
+    have the largest (docs/metrics.md). `simulation` is of a simulator's trace.
     """
 
     path: str
@@ -264,3 +266,4 @@ class CaptureResult:
     flows: tuple[Flow, ...] = ()
     connections: tuple[Connection, ...] = ()
     icmp: tuple[IcmpError, ...] = ()
+    simulation: Simulation | None = None

@@ -182,6 +182,9 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     """
     rto_value = None if rto is None else rto.measure.value
     gaps: list[float] = []
+    waits: list[
+        float
+    ] = []  # the same, if the timer was started by the HEARTBEAT ACK, as Linux does
     found: list[int] = []
     for path in range(len(context.paths)):
         beats = context.sent(context.heartbeats, sender, path)
@@ -196,6 +199,7 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
             if has_expired and rto_value is not None and gap <= PROBE_FACTOR * rto_value:
                 continue
             gaps.append(gap)
+            waits.append(gap - seconds(earlier["rtt_ns"] or 0))
             found.append(later["frame"])
     if len(gaps) < 2:
         return {}
@@ -207,7 +211,7 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
     if rto is not None and rto.measure.value is not None:
         rto_s = float(rto.measure.value)
-        low, high = max(0.0, min(near) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
+        low, high = max(0.0, min(waits) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
         value = min(max(low, round(period - rto_s, 3)), high)
         timers["hb_interval_s"] = Timer(
             Measure(value, "inferred", low, high),

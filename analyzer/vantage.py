@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .context import ENDS
 
 if TYPE_CHECKING:
     from .context import Context
-    from .model import End
+    from .model import End, Vantage
 
 NEAR = 0.1
 """At an end, the other end's HEARTBEATs are answered in less than this share of the way."""
 
 
-def captured_at(context: Context) -> Literal["a", "b", "between", "unknown"]:
+def captured_at(context: Context) -> Vantage:
     """Infer the end that the capture was taken at.
 
     On each path the least time until an end's HEARTBEATs (else its DATA) are answered is the way

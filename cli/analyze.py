@@ -82,6 +82,7 @@ def analyze_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Show associations, paths, handovers, how long data were held up, why, and what looks wrong.
 
@@ -98,7 +99,7 @@ def analyze_command(
     """
     from ..api import analyze
 
-    options = read_options(expression, udp_ports, window_s, bin_ms, flows=flows)
+    options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
     if out is None and form is not None:
         raise click.UsageError("--tables says how --out writes: give --out, too")
     if out is not None:

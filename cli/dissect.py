@@ -98,6 +98,7 @@ def dissect_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Print a table of the ledger, or every chunk, message, segment, datagram or frame.
 
@@ -118,7 +119,7 @@ def dissect_command(
     if output is None and chosen == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet is not for a terminal: give --output, or redirect")
     schema = ledgers.schemas()[table]
-    reading = read_options(expression, udp_ports, window_s, flows=flows)
+    reading = read_options(expression, udp_ports, window_s, hosts, flows=flows)
     options = ledgers.options_for(table, reading)
     damage: list[str] = []
     with refusals():

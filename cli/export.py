@@ -59,6 +59,7 @@ def export_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Write what a capture shows in the words of other tools (docs/exports.md).
 
@@ -71,7 +72,7 @@ def export_command(
     from ..api import analyze
     from ..reports.export import whole_file
 
-    options = read_options(expression, udp_ports, window_s, flows=flows)
+    options = read_options(expression, udp_ports, window_s, hosts, flows=flows)
     done: list[Analysis] = []
     with refusals():
         for capture in [captures] if merge else [(capture,) for capture in captures]:

@@ -24,6 +24,7 @@ def info_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Show what a capture is: format, interfaces, frames read and skipped, associations, flows.
 
@@ -36,7 +37,7 @@ def info_command(
     from ..api import read
     from ..reports.overview import overview
 
-    options = read_options(expression, udp_ports, window_s, flows=flows)
+    options = read_options(expression, udp_ports, window_s, hosts, flows=flows)
     shown = 0
     failures: list[str] = []
     for capture in [captures] if merge else [(capture,) for capture in captures]:

@@ -25,6 +25,26 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     return value
 
 
+class Nodes(click.ParamType):
+    """Numbers of nodes, such as `1,2`."""
+
+    name = "nodes"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the numbers."""
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(",")
+        if not all(part.isascii() and part.isdigit() and int(part) < 2**32 for part in parts):
+            self.fail(f"expected numbers of nodes such as 1,2, found {value!r}", param, ctx)
+        return tuple(int(part) for part in parts)
+
+
+NODES = Nodes()
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a capture is read."""
     options = (
@@ -49,6 +69,14 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="SECONDS",
             help="Put packets in time order within this window."
             " [default: 2 where a capture has several interfaces, else 0]",
+        ),
+        click.option(
+            "--host",
+            "hosts",
+            type=NODES,
+            multiple=True,
+            help="Nodes of an ns-2 trace that are interfaces of one host, such as 1,2; repeat for"
+            " more. [default: as its packets tell]",
         ),
     )
     for option in reversed(options):
@@ -88,6 +116,7 @@ def read_options(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...] = (),
     bin_ms: int = 100,
     *,
     flows: bool = False,
@@ -99,6 +128,7 @@ def read_options(
         reorder_window_ns=None if window_s is None else round(window_s * 1e9),
         filter=expression,
         flows=flows,
+        hosts=hosts,
     )
 
 

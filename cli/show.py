@@ -44,6 +44,7 @@ def show_command(
     expression: str | None,
     udp_ports: tuple[int, ...],
     window_s: float | None,
+    hosts: tuple[tuple[int, ...], ...],
 ) -> None:
     """Decode one frame: every header, chunk, parameter and cause, and what the tracker says of it.
 
@@ -56,7 +57,7 @@ def show_command(
     from ..reports.frame import document, lines
 
     chosen = next(known for known in DECODERS if known == decoder)
-    options = read_options(expression, udp_ports, window_s)
+    options = read_options(expression, udp_ports, window_s, hosts)
     with refusals():
         tell_of_index(capture, options)
         found = explain(capture, frame, options, decoder=chosen)

@@ -72,6 +72,9 @@ class ReadOptions:
     association_capacity
         SCTP associations remembered at a time; None for 65,536. The one idle longest makes room
         for a new one: first of those that ended or of which only one end was seen sending.
+    hosts
+        Of a simulator's trace: nodes that are interfaces of one multihomed host, host by host.
+        Nodes that no host has may still be found to belong together, by their packets.
     """
 
     bin_ns: int = 100_000_000
@@ -81,6 +84,7 @@ class ReadOptions:
     flows: bool = False
     flow_capacity: int | None = None
     association_capacity: int | None = None
+    hosts: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,7 @@ def _open(source: Source, options: ReadOptions, *, stream: str | None = None) ->
         flows=options.flows,
         flow_capacity=options.flow_capacity,
         association_capacity=options.association_capacity,
+        hosts=[list(host) for host in options.hosts],
     )
 
 

@@ -16,6 +16,7 @@ from ..analyzer.model import Handover
 from . import streams
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
+from .simulation import simulation_sections
 from .units import bits_per_second, duration, file_name, ratio
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def report(capture: CaptureResult) -> Group:
     start_ns = capture.capture["start_ns"] or 0
     for association in capture.associations:
         parts += ["", *_association(association, start_ns)]
+    if capture.simulation is not None:
+        parts += simulation_sections(capture.simulation)
     if capture.flows:
         parts.append(flows_section(capture.flows, start_ns))
     parts += [connection_section(connection, start_ns) for connection in capture.connections]
@@ -82,7 +85,8 @@ def _head(capture: CaptureResult) -> Text:
     frames = facts["frames"]
     text = Text(file_name(capture.path), style="bold")
     compressed = f", {facts['compression']}" if facts["compression"] else ""
-    text.append(f"\n{facts['format']}{compressed}: {frames['read']} frames", style="not bold")
+    unit = "lines" if capture.simulation is not None else "frames"
+    text.append(f"\n{facts['format']}{compressed}: {frames['read']} {unit}", style="not bold")
     if facts["start_ns"] is not None:
         text.append(f" in {(facts['end_ns'] - facts['start_ns']) / 1e9:.3f} s", style="not bold")
     skipped = ", ".join(f"{count} {reason}" for reason, count in frames["skipped"].items())

@@ -8,6 +8,7 @@ from ..analyzer.context import ENDS
 from ..dissectors import _core
 from . import wireshark
 from .flow_contract import connection_object, flow_object, icmp_object
+from .simulation import simulation_object
 from .units import file_name
 from .values import finding, instant, measure, measures
 
@@ -63,6 +64,11 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             icmp_object(error, index)
             for index, capture in enumerate(captures)
             for error in capture.icmp
+        ],
+        "simulations": [
+            simulation_object(capture.simulation, index)
+            for index, capture in enumerate(captures)
+            if capture.simulation is not None
         ],
         "warnings": [
             {"capture": index, "text": text}

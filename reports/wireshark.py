@@ -17,6 +17,9 @@ Node = dict[str, Any]
 NO_QUOTES = "!icmp && !icmpv6"
 """An ICMP error quotes a packet's head, in which Wireshark finds the packet's tags and ports."""
 
+NS2_TRACE = "ns-2 trace"
+"""Format of a capture that is none."""
+
 NS_PER_S = 1_000_000_000
 
 
@@ -24,7 +27,7 @@ def annotated(document: Node) -> Node:
     """Add `wireshark` to all of a result that a filter can show; returns the same document.
 
     Of several files read as one, Wireshark numbers the frames of each anew: there, what is told by
-    frame numbers has null.
+    frame numbers has null. So has all of a simulator's trace, which Wireshark does not read.
     """
     numbered = [len(capture["files"]) == 1 for capture in document["captures"]]
     for association in document["associations"]:
@@ -32,7 +35,20 @@ def annotated(document: Node) -> Node:
     for flow in document["flows"]:
         flow["wireshark"] = flow_filter(flow)
         _annotate_findings(flow, is_numbered=numbered[flow["capture"]])
+    for number, capture in enumerate(document["captures"]):
+        if NS2_TRACE in capture["format"]:
+            for kind in ("associations", "flows"):
+                for node in document[kind]:
+                    if node["capture"] == number:
+                        _without_filters(node)
     return document
+
+
+def _without_filters(node: Node) -> None:
+    node["wireshark"] = None
+    for kind in ("paths", "handovers", "excursions", "findings"):
+        for one in node.get(kind, ()):
+            one["wireshark"] = None
 
 
 def _annotate_association(association: Node, *, is_numbered: bool) -> None:
@@ -113,6 +129,12 @@ def _epoch(ns: int) -> str:
 
 def named(document: Node) -> Iterator[tuple[str, str]]:
     """Yield every filter of a result with a name that says what it shows."""
+    for name, expression in _all_named(document):
+        if expression is not None:
+            yield name, expression
+
+
+def _all_named(document: Node) -> Iterator[tuple[str, str | None]]:
     several = len(document["captures"]) > 1
     for association in document["associations"]:
         name = _name("association", association, several=several)
@@ -131,10 +153,9 @@ def named(document: Node) -> Iterator[tuple[str, str]]:
         yield from _named_findings(name, flow)
 
 
-def _named_findings(name: str, node: Node) -> Iterator[tuple[str, str]]:
+def _named_findings(name: str, node: Node) -> Iterator[tuple[str, str | None]]:
     for finding in node["findings"]:
-        if finding["wireshark"] is not None:
-            yield f"{name}: {finding['rule']}", finding["wireshark"]
+        yield f"{name}: {finding['rule']}", finding["wireshark"]
 
 
 def _name(kind: str, node: Node, *, several: bool) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "pathscope.run/1"
 FACTS, SCENARIO, EVENTS, LOGS = "run.json", "scenario.json", "events.jsonl", "logs"
+NODES, TRACE = "nodes.json", "trace"
 CAPTURES = {"client": "client.pcapng", "server": "server.pcapng"}
 
 State = Literal["absent", "foreign", "running", "interrupted", "failed", "complete"]
@@ -75,7 +76,7 @@ def state(path: Path) -> State:
 
 
 def capture(path: Path, end: str) -> Path:
-    """Return the capture of an end.
+    """Return the capture of an end, or the trace of a simulator, which knows both.
 
     Raises
     ------
@@ -85,6 +86,8 @@ def capture(path: Path, end: str) -> Path:
     found = facts(path)
     if found["state"] != "complete":
         raise FolderError(f"{path}: this run is {state(path)}, not complete")
+    if TRACE in found["captures"]:
+        return path / str(found["captures"][TRACE])
     if end not in found["captures"]:
         ends = ", ".join(found["captures"])
         raise FolderError(f"{path}: no capture of {end} in this run, only of {ends}")
@@ -92,7 +95,12 @@ def capture(path: Path, end: str) -> Path:
 
 
 def labels(path: Path) -> list[str]:
-    """Return a rule for the name of each of the run's paths, as `10.0.1.1=wlan`, for both ends."""
+    """Return a rule for the name of each of the run's paths, as `10.0.1.1=wlan`, for both ends.
+
+    For each node of a simulation: `n3=wlan`.
+    """
+    if (path / NODES).is_file():
+        return [f"n{number}={name}" for name, number in _nodes(path).items()]
     scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
     return [
         f"{known[end]}={name}"
@@ -100,6 +108,21 @@ def labels(path: Path) -> list[str]:
         for end in CAPTURES
         if end in known
     ]
+
+
+def hosts(path: Path) -> tuple[tuple[int, ...], ...]:
+    """Return the numbers of the nodes that are interfaces of one host, of a simulation."""
+    if not (path / NODES).is_file():
+        return ()
+    numbers = _nodes(path)
+    scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
+    multihomed = scenario.get("multihomed", {}).values()
+    return tuple(tuple(numbers[name] for name in interfaces) for interfaces in multihomed)
+
+
+def _nodes(path: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads((path / NODES).read_text(encoding="utf-8"))
+    return found
 
 
 def too_slow(path: Path) -> list[str]:

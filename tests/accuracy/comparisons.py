@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from accuracy.runs import HOSTS, Run
 from pathscope.analyzer.measure import Instant, Measure
@@ -335,4 +336,4 @@ def _longest_stop(advances: list[int], handover: Handover) -> float:
     first = max(bisect_right(advances, min(known)) - 1, 0)
     last = min(bisect_right(advances, max(known)) + 1, len(advances))
     near = advances[first:last]
-    return max((later - one for one, later in zip(near, near[1:], strict=False)), default=0) / S
+    return max((later - one for one, later in pairwise(near)), default=0) / S

@@ -128,23 +128,27 @@ def document(committed: Set, more: Set | None) -> str:
 INTRODUCTION = """\
 # How far the numbers are from the truth
 
-The lab ([lab.md](lab.md)) knows what happened in its runs: it reads the clock before and after everything that it does, it
-set the timers and the links, its applications count what they send and get, and both ends are captured. This page holds
-the numbers of [metrics.md](metrics.md) against that. `make accuracy` prints it for the runs in the repository,
-`make accuracy DIR=...` for runs of your own, too (`pathscope lab run`, `lab matrix` or `lab reproduce`; docs/accuracy.md is
-written with `WRITE=docs/accuracy.md`).
+The lab ([lab.md](lab.md)) knows what happened in its runs: it reads the clock before and after
+everything that it does, it set the timers and the links, its applications count what they send and
+get, and both ends are captured. This page holds the numbers of [metrics.md](metrics.md) against
+that. `make accuracy` prints it for the runs in the repository, `make accuracy DIR=...` for runs of
+your own, too; `WRITE=docs/accuracy.md` writes this page.
 
-Errors are measured less true; the largest is the one farthest from 0, with its sign. Where the truth is between two readings
-of the clock, the error is the distance from them. The bound of an observed instant is 1 ms, that of an inferred number the
-one that the result gives with it (`low` and `high`): there, the error is that of its value. All numbers are of the
-client's capture alone; inferred instants are those that it gives without the lab's events and names.
+Errors are measured less true; the largest is the one farthest from 0, with its sign. Where the
+truth is between two readings of the clock, the error is the distance from them. The bound of an
+observed instant is 1 ms, that of an inferred number the one that the result gives with it (`low`
+and `high`): there, the error is that of its value. All numbers are of the client's capture alone;
+inferred instants are those that it gives without the lab's events and names.
 """
 
 MORE = """\
-They are not in the repository, for their size: the SCTP runs of `pathscope lab reproduce bokor` ([lab-studies.md](lab-studies.md)),
-parameter sweeps on links that are often full.
+They are not in the repository, for their size: the SCTP runs of `pathscope lab reproduce bokor`
+([lab-studies.md](lab-studies.md)), parameter sweeps on links that are often full.
 """
 
 BEYOND = """\
-Beyond their bounds, all of them inferred from behaviour that has another reason than the one assumed:
+Beyond their bounds. Known reasons: `rto_s` is the least of the expiries seen, so that a single one
+whose timer is taken to have started too late makes it too small, and what rests on it;
+`predicted_failover_s` takes Path.Max.Retrans by its value, not by its bounds; an RTO that the round
+trips almost explain is taken for RTO.Min.
 """

@@ -13,7 +13,13 @@ import pathscope
 import pytest
 from oracle import PREFERENCES
 from pathscope.dissectors.ledger import Row
-from pathscope.reports.wireshark import association_filter, filter_file, frames_filter, named
+from pathscope.reports.wireshark import (
+    annotated,
+    association_filter,
+    filter_file,
+    frames_filter,
+    named,
+)
 from running import CAPTURES, FAILOVER, inside
 
 COMMITTED = sorted(path.relative_to(CAPTURES).as_posix() for path in CAPTURES.glob("*/*.pcap*"))
@@ -148,3 +154,12 @@ def test_command(tmp_path: Path) -> None:
 
 def test_frames_by_number() -> None:
     assert frames_filter([3, 9]) == "frame.number in {3, 9}"
+
+
+def test_a_trace_of_ns2_has_no_filters() -> None:
+    """Wireshark does not read it."""
+    document = deepcopy(result(FAILOVER))
+    document["captures"][0]["format"] = "ns-2 trace"
+    assert list(named(annotated(document))) == []
+    nodes = [document["associations"][0], *document["associations"][0]["findings"]]
+    assert all(node["wireshark"] is None for node in nodes)

@@ -41,7 +41,7 @@ impl Pass {
 impl Pass {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None, index_block_bytes=None, two_threads=None))]
+    #[pyo3(signature = (paths, *, bin_ns=100_000_000, udp_ports=None, reorder_window_ns=None, filter=None, stream=None, flows=false, flow_capacity=None, association_capacity=None, index_block_bytes=None, two_threads=None, hosts=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -55,6 +55,7 @@ impl Pass {
         association_capacity: Option<usize>,
         index_block_bytes: Option<u64>,
         two_threads: Option<bool>,
+        hosts: Option<Vec<Vec<u32>>>,
     ) -> PyResult<Self> {
         if bin_ns <= 0 {
             return Err(PyValueError::new_err("bin_ns must be positive"));
@@ -81,6 +82,7 @@ impl Pass {
             },
             index_block_bytes,
             two_threads,
+            hosts: hosts.unwrap_or_default(),
         };
         // Opening reads the header: on a pipe, another thread of this process may be writing it.
         let pass = py.detach(|| WirePass::open(&paths, options)).map_err(to_python)?;
@@ -210,6 +212,12 @@ fn facts<'py>(py: Python<'py>, capture: &Facts, summary: &Summary) -> PyResult<B
     facts.set_item("associations", association_facts(py, &summary.associations)?)?;
     if let Some(census) = &summary.flows {
         facts.set_item("flows", flow_facts(py, census)?)?;
+    }
+    if let Some(simulated) = &summary.simulated {
+        let dict = PyDict::new(py);
+        dict.set_item("unlisted_transits", simulated.unlisted_transits)?;
+        dict.set_item("unsent", simulated.unsent)?;
+        facts.set_item("simulated", dict)?;
     }
     facts.set_item("unlisted", summary.ledger.unlisted())?;
     let damage: Vec<String> = summary.damage.iter().map(ToString::to_string).collect();

@@ -158,10 +158,27 @@ def fragments() -> Iterator[tuple[str, str, bytes]]:
     yield "fragments", "two-at-a-time", both + bytes([1, last, 1, 8, 2, last, 1, 3])
 
 
+def traces() -> Iterator[tuple[str, str, bytes]]:
+    """Yield traces of ns-2: a handshake and data over two paths, TCP, and a wireless packet."""
+    steps = [("I", "1.0 3.0", -1), ("I", "3.0 1.0", -1), ("I", "1.0 3.0", -1), ("I", "3.0 1.0", -1)]
+    steps += [("H", "2.0 4.0", -1), ("B", "4.0 2.0", -1), ("D", "1.0 3.0", 1), ("D", "2.0 4.0", 2)]
+    lines = []
+    for packet, (letter, ends, tsn) in enumerate([*steps, ("S", "3.0 1.0", 2)]):
+        source, sink = (end.partition(".")[0] for end in ends.split())
+        rest = f"sctp 1500 -------{letter} 0 {ends} 1 {tsn} {packet} 0 0"
+        lines += [f"{event} 0.{packet} {source} {sink} {rest}" for event in "+-r"]
+    yield "trace", "sctp", "\n".join([*lines, ""]).encode()
+    tcp = [f"{event} 1 1 2 tcp 1040 ------- 0 1.0 2.0 1 7" for event in "+-d"]
+    tcp += ["v 1 eval {}", "+ 1 2 1 ack 40 ---A--- 0 2.0 1.0 0 8 9 0x10 40 0"]
+    yield "trace", "tcp", "\n".join([*tcp, ""]).encode()
+    tags = "-Hs 1 -Hd -2 -Ni 1 -Nl AGT -Is 1.0 -Id 2.0 -It cbr -Il 512 -If 2 -Ii 6 -Pi 3"
+    yield "trace", "wireless", f"s -t 1.5 {tags}\nr -t 1.6 {tags}\n".encode()
+
+
 def main() -> None:
     for old in FOLDER.glob("*/*"):
         old.unlink()
-    for source in (containers, packets, scripts, fragments):
+    for source in (containers, packets, scripts, fragments, traces):
         for target, name, content in source():
             path = FOLDER / target / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@
 //! [`udp`] and [`icmp`] their headers, [`track`] follows associations and flows,
 //! [`ledger`] holds the tables a pass fills, [`pass`] drives them all; [`index`]
 //! finds packets of a pass again without another one, and [`explain`] tells what
-//! one frame holds.
+//! one frame holds. [`ns2`] stands where `packet` and `sctp` do for a simulator's traces.
 #![forbid(unsafe_code)]
 
 pub mod address;
@@ -16,6 +16,7 @@ pub mod explain;
 pub mod icmp;
 pub mod index;
 pub mod ledger;
+pub mod ns2;
 pub mod packet;
 pub mod pass;
 pub mod problem;

@@ -9,10 +9,11 @@ use crate::container::{CaptureSet, Options as CaptureOptions};
 use crate::error::{Error, Result};
 use crate::index::{self, Indexer};
 use crate::ledger::{Ledger, Streamed};
+use crate::ns2::{Hosts, Trace};
 use crate::packet::{Decoder, DecoderOptions};
 use crate::track::flow::{Census, FLOWS};
 use crate::track::{self, Limits};
-use front::{Front, Turn};
+use front::{Front, Turn, Untold};
 use relay::{Delivery, Relay};
 use work::Work;
 
@@ -45,6 +46,8 @@ pub struct Options {
     /// Whether to read in one thread and to track in another. `None` is where there are two
     /// processors, and not of a pipe. Never with a streamed table or an index.
     pub two_threads: Option<bool>,
+    /// Nodes of a simulator's trace that are interfaces of one host each.
+    pub hosts: Hosts,
 }
 
 impl Default for Options {
@@ -60,6 +63,7 @@ impl Default for Options {
             limits: Limits::default(),
             index_block_bytes: None,
             two_threads: None,
+            hosts: Hosts::new(),
         }
     }
 }
@@ -128,6 +132,17 @@ pub struct Summary {
     pub damage: Vec<Error>,
     /// The offset index, if one was asked for.
     pub index: Option<index::Tables>,
+    /// Of a simulator's trace.
+    pub simulated: Option<Simulated>,
+}
+
+/// What the tables of a simulator's trace do not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Simulated {
+    /// Packets beyond the table of transits.
+    pub unlisted_transits: u64,
+    /// Packets whose sending is not in the trace.
+    pub unsent: u64,
 }
 
 impl Pass {
@@ -139,6 +154,11 @@ impl Pass {
         let capture = CaptureSet::open(paths, &options.capture)?;
         if options.index_block_bytes.is_some() {
             capture.may_be_indexed()?;
+        }
+        let mut capture = capture;
+        if options.filter.is_some() && capture.trace().is_some() {
+            let what = "a filter looks at bytes, and a simulator's trace has none";
+            return Err(Error::Usage(what.into()));
         }
         Ok(Self::over(capture, options))
     }
@@ -158,6 +178,8 @@ impl Pass {
             decoder: Decoder::new(DecoderOptions { udp_ports, flows: with_flows }),
             filter: options.filter.take(),
             turn: 0,
+            trace: Box::new(Trace::new(std::mem::take(&mut options.hosts), with_flows)),
+            untold: Untold::default(),
         });
         Pass {
             reading: if threaded { Reading::Ahead(front) } else { Reading::Here(front) },
@@ -290,15 +312,17 @@ impl Pass {
     /// After a step that has panicked.
     pub fn finish(mut self) -> (CaptureSet, Summary) {
         self.come_back();
-        let front = match self.reading {
+        let mut front = match self.reading {
             Reading::Here(front) | Reading::Ahead(front) => *front,
             Reading::Elsewhere(_) | Reading::Nowhere => {
                 panic!("a pass that panicked has no result")
             }
         };
         let mut work = self.work;
+        work.count_untold(&front.untold, front.trace.span_ns());
         let flows = work.flows.finish(&mut work.tracker.ledger);
-        let (ledger, associations) = work.tracker.finish();
+        let (mut ledger, associations) = work.tracker.finish();
+        let simulated = simulation(&mut front.capture, *front.trace, &mut ledger);
         let summary = Summary {
             flows: self.with_flows.then_some(flows),
             dropped_fragments: front.decoder.dropped_fragments(),
@@ -311,9 +335,24 @@ impl Pass {
             problems: work.problems,
             damage: self.damage,
             index: work.index.map(|index| index.finish(front.capture.descriptions())),
+            simulated,
         };
         (front.capture, summary)
     }
+}
+
+/// The tables that only a trace fills, and what it does not say of associations: their tags.
+fn simulation(capture: &mut CaptureSet, trace: Trace, ledger: &mut Ledger) -> Option<Simulated> {
+    capture.trace()?;
+    for row in &mut ledger.associations {
+        (row.a_tag, row.b_tag) = (None, None);
+    }
+    let account = trace.account();
+    let tables = account.tables;
+    (ledger.routes, ledger.transits) = (tables.routes, tables.transits);
+    (ledger.hops, ledger.links) = (tables.hops, tables.links);
+    let (unlisted_transits, unsent) = (account.unlisted_transits, account.unsent);
+    Some(Simulated { unlisted_transits, unsent })
 }
 
 fn has_two_processors() -> bool {

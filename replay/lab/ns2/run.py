@@ -76,7 +76,7 @@ def run(scenario: Scenario, folder: Path, *, limit_s: float = LIMIT_S) -> Path:
     settings = scenario.settings
     nodes = {name: number for number, name in enumerate(settings["nodes"])}
     (folder / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n", encoding="utf-8")
-    (folder / "events.jsonl").write_text(_events(settings), encoding="utf-8")
+    (folder / "events.jsonl").write_text(_events(settings, nodes), encoding="utf-8")
     (folder / "script.tcl").write_text(script(settings), encoding="ascii")
     part = folder / TRACE
     try:
@@ -126,7 +126,7 @@ def _completed(part: Path, trace: Path) -> Path:
     return part.rename(trace)
 
 
-def _events(settings: Mapping[str, Any]) -> str:
+def _events(settings: Mapping[str, Any], nodes: Mapping[str, int]) -> str:
     """Return what is done to links and flows, as the lines that `--events` reads."""
     lines = []
     for action in sorted(settings["actions"], key=lambda action: float(action["at_s"])):
@@ -135,7 +135,8 @@ def _events(settings: Mapping[str, Any]) -> str:
             event |= {"event": "set-primary", "flow": action["flow"], "to": action["to"]}
         else:
             note = action["do"].removeprefix("link-")
-            event |= {"event": "link", "link": f"{action['from']}-{action['to']}", "note": note}
+            link = f"n{nodes[action['from']]}-n{nodes[action['to']]}"
+            event |= {"event": "link", "link": link, "note": note}
             event["one_way"] = action["one_way"]
         lines.append(json.dumps(event) + "\n")
     return "".join(lines)

@@ -161,7 +161,8 @@ def _flow(
 def _agents(flow: Mapping[str, Any], sctp: Mapping[str, Any]) -> list[tuple[str, dict[str, str]]]:
     """Return the agent of either end and the variables that it is given."""
     if flow["protocol"] == "sctp":
-        return [("Agent/SCTP", dict(_sctp_variables(sctp))) for _ in range(2)]
+        agent = "Agent/SCTP/CMT" if sctp.get("concurrent") else "Agent/SCTP"
+        return [(agent, dict(_sctp_variables(sctp))) for _ in range(2)]
     if flow["protocol"] == "tcp":
         tcp = flow.get("tcp", {})
         source, sink = TCP[tcp.get("variant", "tahoe")]

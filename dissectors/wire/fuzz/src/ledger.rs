@@ -9,7 +9,9 @@ use pathscope_wire::container::CaptureSet;
 use pathscope_wire::pass::Summary;
 
 /// Columns of nanoseconds that are no times: a difference of two, and the start of a bin.
-const NO_TIMES: [&str; 2] = ["rtt_ns", "elapsed_ns"];
+const NO_TIMES: [&str; 5] = ["rtt_ns", "elapsed_ns", "queueing_ns", "link_ns", "processing_ns"];
+/// Tables without a time: sums.
+const SUMS: [&str; 2] = ["hops", "links"];
 const BINNED: [&str; 2] = ["intervals", "flow_intervals"];
 
 /// # Panics
@@ -19,9 +21,8 @@ pub fn check(capture: &CaptureSet, summary: &mut Summary, streamed: Option<Recor
     let frames = &summary.frames;
     let skipped: u64 = frames.skipped.values().sum();
     assert_eq!(frames.read, frames.dissected + frames.partial + skipped, "{frames:?}");
-    let of_interfaces: u64 =
-        capture.facts().interfaces.iter().map(|interface| interface.packets).sum();
-    assert!(frames.read <= of_interfaces);
+    let of_files: u64 = capture.facts().files.iter().map(|file| file.frames).sum();
+    assert!(frames.read <= of_files);
     assert!(summary.sctp_packets <= frames.read);
     // A problem makes a frame partial, or is why it was skipped.
     let told: u64 = summary.problems.values().sum();
@@ -83,7 +84,8 @@ impl Known {
             let name = field.name().as_str();
             let is = |what: &str| name == what || name.ends_with(&format!("_{what}"));
             if let Some(times) = column.as_primitive_opt::<Int64Type>() {
-                let is_time = name.ends_with("_ns") && !NO_TIMES.contains(&name);
+                let is_time =
+                    name.ends_with("_ns") && !NO_TIMES.contains(&name) && !SUMS.contains(&table);
                 if is_time && !(BINNED.contains(&table) && name == "start_ns") {
                     times.iter().flatten().for_each(|time| self.time(table, name, time));
                 }

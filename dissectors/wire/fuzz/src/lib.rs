@@ -10,4 +10,5 @@ pub mod packet;
 pub mod records;
 pub mod script;
 pub mod segment;
+pub mod trace;
 pub mod tracker;

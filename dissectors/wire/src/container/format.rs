@@ -7,21 +7,34 @@ use super::pcapng::{self, Pcapng};
 use super::seek::Description;
 use super::snoop::{self, Snoop};
 use super::stream::{ByteOrder, Fault, Stream};
+use super::text::Text;
 use super::{Found, Interface};
 
 /// Of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    Pcap { variant: Variant, nanosecond: bool, big_endian: bool, version: (u16, u16) },
+    Pcap {
+        variant: Variant,
+        nanosecond: bool,
+        big_endian: bool,
+        version: (u16, u16),
+    },
     Pcapng,
     Snoop,
+    /// A trace of ns-2, which is text.
+    Ns2Trace,
 }
 
 impl Format {
     /// "pcap (nanosecond, big-endian)", "pcapng".
     pub fn name(&self) -> String {
         let Format::Pcap { variant, nanosecond, big_endian, version } = self else {
-            return if *self == Format::Snoop { "snoop" } else { "pcapng" }.into();
+            return match self {
+                Format::Snoop => "snoop",
+                Format::Ns2Trace => "ns-2 trace",
+                _ => "pcapng",
+            }
+            .into();
         };
         let variant = match variant {
             Variant::Standard => "",
@@ -42,6 +55,7 @@ pub(super) enum Parser {
     Pcap(Pcap),
     Pcapng(Box<Pcapng>),
     Snoop(Snoop),
+    Text(Text),
 }
 
 /// Other files whose first bytes people take for a capture's, or that hold one.
@@ -70,6 +84,9 @@ impl Parser {
         if let Some(pcap) = Pcap::open(stream, interfaces)? {
             return Ok(Parser::Pcap(pcap));
         }
+        if Text::is_trace(stream) {
+            return Ok(Parser::Text(Text));
+        }
         let found = match NOT_READ.iter().find(|(magic, _)| start.starts_with(magic)) {
             Some((_, name)) => (*name).into(),
             None if start.is_empty() => "an empty file".into(),
@@ -79,7 +96,7 @@ impl Parser {
         if start.len() < SHOWN {
             stream.finish()?;
         }
-        Err(Fault::new(0, "a pcap, pcapng or snoop header", found))
+        Err(Fault::new(0, "a pcap, pcapng or snoop header, or a line of an ns-2 trace", found))
     }
 
     /// The next record, or `None` at the end of the file.
@@ -93,6 +110,8 @@ impl Parser {
             Parser::Pcap(pcap) => pcap.find(stream),
             Parser::Pcapng(pcapng) => pcapng.find(stream, interfaces),
             Parser::Snoop(snoop) => snoop.find(stream),
+            // It has lines: [`super::Capture::line`].
+            Parser::Text(_) => Ok(None),
         }
     }
 
@@ -106,6 +125,7 @@ impl Parser {
             },
             Parser::Pcapng(_) => Format::Pcapng,
             Parser::Snoop(_) => Format::Snoop,
+            Parser::Text(_) => Format::Ns2Trace,
         }
     }
 
@@ -113,7 +133,7 @@ impl Parser {
     pub fn comments(&self) -> &[String] {
         match self {
             Parser::Pcapng(pcapng) => &pcapng.comments,
-            Parser::Pcap(_) | Parser::Snoop(_) => &[],
+            Parser::Pcap(_) | Parser::Snoop(_) | Parser::Text(_) => &[],
         }
     }
 
@@ -123,13 +143,14 @@ impl Parser {
             Parser::Pcap(pcap) => slice::from_ref(&pcap.header),
             Parser::Pcapng(pcapng) => pcapng.descriptions.all(),
             Parser::Snoop(_) => slice::from_ref(&snoop::HEADER),
+            Parser::Text(_) => &[],
         }
     }
 
     /// Packets that the capturing host lost so far, if the file tells.
     pub fn dropped(&self) -> Option<u64> {
         match self {
-            Parser::Pcap(_) => None,
+            Parser::Pcap(_) | Parser::Text(_) => None,
             Parser::Pcapng(pcapng) => pcapng.dropped(),
             Parser::Snoop(snoop) => snoop.dropped(),
         }

@@ -1,4 +1,5 @@
-//! Records out of capture files: pcap, pcapng and snoop, plain or compressed.
+//! Records out of capture files: pcap, pcapng and snoop, plain or compressed; and
+//! lines out of traces (`text`).
 //!
 //! [`Capture`] lends one record after the other in time order. A compressed
 //! file is read ahead by a thread (`prefetch`), records borrow from its blocks without being
@@ -18,6 +19,7 @@ mod seek;
 mod set;
 mod snoop;
 mod stream;
+mod text;
 
 #[cfg(test)]
 mod tests;
@@ -36,6 +38,7 @@ pub use self::order::Order;
 pub use self::pcap::Variant;
 pub use self::seek::{Description, Start};
 pub use self::set::CaptureSet;
+pub use self::text::TextLine;
 
 use self::format::Parser;
 use self::order::{Held, Window};
@@ -282,6 +285,9 @@ impl Capture {
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record<'_>>> {
+        if let Parser::Text(_) = self.parser {
+            return Err(self.no_packets());
+        }
         if let Some(place) = self.lent.take() {
             self.stream.release(&place);
         }
@@ -303,6 +309,40 @@ impl Capture {
             }
             self.window.push(found.hold(&mut self.stream, self.frames), window_ns);
         }
+    }
+
+    /// Whether the file is a simulator's trace: lines instead of records.
+    pub fn is_trace(&self) -> bool {
+        matches!(self.parser, Parser::Text(_))
+    }
+
+    /// The next line of a trace, or `None` at its end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] once, where the file goes wrong: it ends within a line, or is no text.
+    pub fn line(&mut self) -> Result<Option<TextLine<'_>>> {
+        let (Parser::Text(text), false) = (&mut self.parser, self.ended) else { return Ok(None) };
+        match text.find(&mut self.stream) {
+            Ok(Some(length)) => {
+                self.frames += 1;
+                let offset = self.stream.offset();
+                let bytes = text::content(self.stream.take(length));
+                Ok(Some(TextLine { number: self.frames, offset, bytes }))
+            }
+            Ok(None) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Err(Fault { offset, expected, found }) => {
+                self.ended = true;
+                Err(Error::Damaged { path: self.name.clone(), offset, expected, found })
+            }
+        }
+    }
+
+    #[cold]
+    fn no_packets(&self) -> Error {
+        Error::Usage(format!("{}: a simulator's trace holds no bytes of packets", self.name))
     }
 
     /// All interfaces declared so far, those of earlier sections first.

@@ -86,6 +86,14 @@ impl CaptureSet {
         }
     }
 
+    /// The one file that is a simulator's trace, if this is one.
+    pub fn trace(&mut self) -> Option<&mut Capture> {
+        match self {
+            CaptureSet::One(capture) if capture.is_trace() => Some(capture),
+            _ => None,
+        }
+    }
+
     pub fn facts(&self) -> Facts {
         match self {
             CaptureSet::One(capture) => Facts::of(capture),
@@ -123,6 +131,7 @@ impl CaptureSet {
             CaptureSet::One(capture) => match capture.compression().name() {
                 Some(how) => refuse(&capture.name, &format!("compressed with {how}")),
                 None if capture.file_length().is_none() => refuse(&capture.name, "a stream"),
+                None if capture.is_trace() => refuse(&capture.name, "a simulator's trace"),
                 None => Ok(()),
             },
         }
@@ -160,6 +169,10 @@ impl Several {
         let mut waiting = Vec::with_capacity(paths.len());
         for path in paths {
             let mut capture = Capture::open(path, options)?;
+            if capture.is_trace() {
+                let what = "a simulator's trace is read alone";
+                return Err(Error::Usage(format!("{}: {what}", capture.name)));
+            }
             let Some(file_length) = capture.file_length() else {
                 let what = "one of several captures is opened twice, which only files allow";
                 return Err(Error::Usage(format!("{}: {what}", capture.name)));

@@ -20,6 +20,7 @@ mod measurement;
 mod message;
 mod packet;
 mod room;
+mod simulation;
 mod streamed;
 
 use std::collections::HashMap;
@@ -40,6 +41,7 @@ pub use message::{MessageRow, StreamRow};
 pub use packet::{DatagramRow, FrameRow, SegmentRow};
 pub(crate) use room::push;
 pub use room::{Bounded, ROOM_BYTES, Room};
+pub use simulation::{HopRow, LinkRow, RouteRow, TransitRow};
 pub use streamed::{ChunkRow, Streamed};
 
 /// All tables of one pass that are kept; [`Streamed`] has the others.
@@ -65,6 +67,10 @@ pub struct Ledger {
     pub flow_intervals: Vec<FlowIntervalRow>,
     pub tcp_retransmissions: Vec<TcpRetransmissionRow>,
     pub icmp: Vec<IcmpRow>,
+    pub routes: Vec<RouteRow>,
+    pub transits: Vec<TransitRow>,
+    pub hops: Vec<HopRow>,
+    pub links: Vec<LinkRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
     /// Rows of the streamed table of messages, until they are taken; None when nobody asked.
@@ -105,6 +111,10 @@ impl Ledger {
                 taken(&mut self.tcp_retransmissions, TcpRetransmissionRow::batch),
             ),
             (IcmpRow::TABLE, taken(&mut self.icmp, IcmpRow::batch)),
+            (RouteRow::TABLE, taken(&mut self.routes, RouteRow::batch)),
+            (TransitRow::TABLE, taken(&mut self.transits, TransitRow::batch)),
+            (HopRow::TABLE, taken(&mut self.hops, HopRow::batch)),
+            (LinkRow::TABLE, taken(&mut self.links, LinkRow::batch)),
             (CommentRow::TABLE, taken(&mut self.comments, CommentRow::batch)),
             (ProblemRow::TABLE, taken(&mut self.problems, ProblemRow::batch)),
         ]

@@ -3,9 +3,12 @@
 //! order of the records: the tracking half at once, or a [`super::batch::Batch`]
 //! on its way to another thread.
 
+use std::collections::BTreeMap;
+
 use super::Filter;
-use crate::container::{CaptureSet, Frame};
+use crate::container::{Capture, CaptureSet, Frame};
 use crate::error::{Error, Result};
+use crate::ns2::{Told, Trace, Transport as Simulated};
 use crate::packet::{Decoder, Found, Packet, Skip, Source};
 use crate::problem::Problem;
 use crate::sctp::{self, Chunk, verify};
@@ -61,6 +64,18 @@ pub struct Front {
     pub filter: Option<Filter>,
     /// Records so far.
     pub turn: u64,
+    /// What reads the lines of a simulator's trace.
+    pub trace: Box<Trace>,
+    /// Lines of a trace of which no packet is told.
+    pub untold: Untold,
+}
+
+#[derive(Default)]
+pub struct Untold {
+    /// Of events inside the network, or at its other end.
+    pub inside: u64,
+    /// By what they are of.
+    pub others: BTreeMap<&'static str, u64>,
 }
 
 impl Front {
@@ -70,6 +85,9 @@ impl Front {
     /// What is no [`Turn::Damage`]: a file that is no longer there, a filter that fails.
     #[inline]
     pub fn next(&mut self, to: &mut impl Listener) -> Result<Turn> {
+        if let Some(capture) = self.capture.trace() {
+            return simulated(capture, &mut self.trace, &mut self.untold, to);
+        }
         let record = match self.capture.next() {
             Ok(Some(record)) => record,
             Ok(None) => return Ok(Turn::End),
@@ -116,6 +134,46 @@ impl Front {
         let sight = Sight::of(datagram, moment(&frame), frame.wire_length, frame.interface_name);
         to.flow(&frame, transport, &sight);
         Ok(Turn::Frame)
+    }
+}
+
+/// Reads lines of a trace up to one that a packet is told of.
+fn simulated(
+    capture: &mut Capture,
+    trace: &mut Trace,
+    untold: &mut Untold,
+    to: &mut impl Listener,
+) -> Result<Turn> {
+    loop {
+        let line = match capture.line() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(Turn::End),
+            Err(damage @ Error::Damaged { .. }) => return Ok(Turn::Damage(damage)),
+            Err(other) => return Err(other),
+        };
+        let told = trace.take(&line);
+        let frame = trace.frame(&line);
+        match told {
+            Told::Inside => untold.inside += 1,
+            Told::Other(what) => *untold.others.entry(what).or_insert(0) += 1,
+            Told::Sctp => {
+                let Some((seen, chunks)) = trace.sctp(&frame) else { continue };
+                to.sctp(&frame, &seen, 0, chunks);
+                return Ok(Turn::Frame);
+            }
+            Told::Flow(protocol) => {
+                let datagram = trace.datagram();
+                let sight = trace.sight(&frame, &datagram);
+                let transport =
+                    if protocol == Simulated::Tcp { Transport::Tcp } else { Transport::Udp };
+                to.flow(&frame, transport, &sight);
+                return Ok(Turn::Frame);
+            }
+            Told::Problem(problem) => {
+                to.nothing(&frame, Nothing::Problem(problem));
+                return Ok(Turn::Frame);
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::flow::FlowReader;
-use super::front::{Listener, Nothing, Transport};
+use super::front::{Listener, Nothing, Transport, Untold};
 use super::{Frames, Options};
 use crate::container::Frame;
 use crate::error::Error;
@@ -87,6 +87,19 @@ impl Work {
         let time_ns = frame.time_ns;
         self.first_ns = Some(self.first_ns.map_or(time_ns, |first_ns| first_ns.min(time_ns)));
         self.last_ns = Some(self.last_ns.map_or(time_ns, |last_ns| last_ns.max(time_ns)));
+    }
+
+    /// Lines of a trace beside those of packets that were told, and the time that all took.
+    pub fn count_untold(&mut self, untold: &Untold, span_ns: Option<(i64, i64)>) {
+        self.frames.read += untold.inside;
+        self.frames.dissected += untold.inside;
+        for (what, lines) in &untold.others {
+            self.frames.read += lines;
+            *self.frames.skipped.entry((*what).to_string()).or_insert(0) += lines;
+        }
+        if let Some((first_ns, last_ns)) = span_ns {
+            (self.first_ns, self.last_ns) = (Some(first_ns), Some(last_ns));
+        }
     }
 
     fn keep_comments(&mut self, frame: &Frame<'_>) {

@@ -30,6 +30,7 @@ pub fn chunk_row(
             Checksum::Adler32 => "adler32",
             Checksum::Bad { .. } => "bad",
             Checksum::NotCheckable => "unchecked",
+            Checksum::Simulated => "none",
         },
         association: standing.association,
         sender: standing.sender.map(|end| end.name()),
@@ -46,7 +47,18 @@ pub fn chunk_row(
         ..Default::default()
     };
     fill(&mut row, chunk);
+    if seen.is_simulated() {
+        forget_what_no_trace_says(&mut row);
+    }
     row
+}
+
+/// Tags, windows and streams asked for.
+fn forget_what_no_trace_says(row: &mut ChunkRow) {
+    row.a_rwnd = None;
+    row.initiate_tag = None;
+    row.initial_tsn = None;
+    (row.outbound_streams, row.inbound_streams) = (None, None);
 }
 
 fn fill(row: &mut ChunkRow, chunk: &Chunk<'_>) {

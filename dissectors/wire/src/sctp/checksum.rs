@@ -21,6 +21,8 @@ pub enum Checksum {
     },
     /// The capture cut the packet.
     NotCheckable,
+    /// A simulated packet, which has none.
+    Simulated,
 }
 
 impl Checksum {
@@ -31,6 +33,7 @@ impl Checksum {
             Checksum::Adler32 => "Adler-32",
             Checksum::Bad { .. } => "bad",
             Checksum::NotCheckable => "not checkable",
+            Checksum::Simulated => "none",
         }
     }
 }

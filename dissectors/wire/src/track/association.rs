@@ -262,10 +262,13 @@ impl Association {
                 }
             }),
             chunk::SACK | chunk::NR_SACK => chunk.sack().map(|sack| {
-                let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
-                let bin = way.bin(at, ledger);
-                let least = bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
-                bin.a_rwnd_min_bytes = Some(least);
+                if !seen.is_simulated() {
+                    let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
+                    let bin = way.bin(at, ledger);
+                    let least =
+                        bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
+                    bin.a_rwnd_min_bytes = Some(least);
+                }
                 let sender = &mut self.senders[at.sender.other() as usize];
                 if sender.sack(&sack, at, &mut self.paths, ledger) {
                     outcome.problem = Some(Problem {
@@ -376,12 +379,17 @@ impl Association {
                 let is_answer = chunk.kind == chunk::INIT_ACK;
                 self.handshake[usize::from(is_answer)] = true;
                 // Once a cookie was echoed, INIT ACK is discarded (RFC 9260 section 5.2.3).
-                if !is_answer || !self.handshake[2] {
+                if seen.is_simulated() {
+                    if !is_answer {
+                        self.row(ledger).init_ns.get_or_insert(at.moment.time_ns);
+                    }
+                } else if !is_answer || !self.handshake[2] {
                     self.senders[at.sender as usize].starts_at(init.initial_tsn);
                     control::record_init(&init, chunk.kind, at, self.row(ledger));
                     self.authentication.init(&init, at, ledger);
                 }
-                if is_answer && !self.handshake[2] && self.init_acks.len() < INIT_ACKS {
+                let settles = is_answer && !seen.is_simulated();
+                if settles && !self.handshake[2] && self.init_acks.len() < INIT_ACKS {
                     self.init_acks.push((init.tag, init.initial_tsn));
                 }
             }
@@ -414,7 +422,7 @@ impl Association {
             chunk::ABORT => self.end("abort", outcome, ledger),
             _ => {}
         }
-        control::record(chunk, at, ledger)
+        control::record(chunk, at, seen.is_simulated(), ledger)
     }
 
     /// A responder that keeps no state answers each INIT with another tag and TSN;

@@ -62,10 +62,17 @@ fn extensions(init: &Init<'_>) -> String {
 }
 
 /// One row for a control chunk; chunks that only carry bytes along have none.
-pub fn record(chunk: &Chunk<'_>, at: &Place, ledger: &mut Ledger) -> Result<(), Problem> {
+/// `is_simulated` says that INIT and INIT ACK have no fields.
+pub fn record(
+    chunk: &Chunk<'_>,
+    at: &Place,
+    is_simulated: bool,
+    ledger: &mut Ledger,
+) -> Result<(), Problem> {
     let mut codes = Vec::new();
     let mut problem = None;
     let detail = match chunk.kind {
+        chunk::INIT | chunk::INIT_ACK if is_simulated => String::new(),
         chunk::INIT | chunk::INIT_ACK => {
             let init = chunk.init()?;
             problem = init.params.clone().find_map(Result::err);

@@ -122,6 +122,14 @@ impl<'a> Seen<'a> {
     }
 }
 
+impl Seen<'_> {
+    /// Whether a simulator's trace tells of the packet: without tags, windows, streams asked for
+    /// and first TSNs, so that what stands in their place means nothing.
+    pub fn is_simulated(&self) -> bool {
+        self.verdict.checksum == Checksum::Simulated
+    }
+}
+
 /// What the tracker says of a packet.
 pub enum Located {
     /// Where the association is kept, for [`Tracker::chunk`], and what the packet is there.

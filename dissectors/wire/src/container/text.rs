@@ -1,0 +1,75 @@
+//! Lines of a text file, for the traces of simulators.
+
+use memchr::memchr;
+
+use super::stream::{Fault, Stream};
+
+/// Far more than any line of a trace has.
+const MAX_LINE: usize = 64 << 10;
+/// Enough of a file to tell a trace by its first lines.
+const START: usize = 4 << 10;
+
+/// One line of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLine<'a> {
+    /// From 1.
+    pub number: u64,
+    /// Of its first byte in the (decompressed) file.
+    pub offset: u64,
+    /// Without what ends it.
+    pub bytes: &'a [u8],
+}
+
+/// First lines that are looked at: others, such as movements, may stand before the first packet's.
+const LINES: usize = 32;
+/// Bytes looked at beyond what holds no newline.
+const AHEAD: usize = 256;
+
+/// Whether a line is an event of a packet, by its first two columns: `+ 0.5`, `r -t 0.5`.
+fn is_event(line: &[u8]) -> bool {
+    let [event, b' ', rest @ ..] = line else { return false };
+    let rest = rest.strip_prefix(b"-t ").unwrap_or(rest);
+    b"+-rdhsf".contains(event) && rest.first().is_some_and(u8::is_ascii_digit)
+}
+
+pub(super) struct Text;
+
+impl Text {
+    pub fn is_trace(stream: &mut Stream) -> bool {
+        let start = stream.peek(START);
+        let start = start.get(..START).unwrap_or(start);
+        start.split(|byte| *byte == b'\n').take(LINES).any(is_event)
+    }
+
+    /// Bytes of the next line with its newline, or `None` at the end of the file.
+    pub fn find(&mut self, stream: &mut Stream) -> Result<Option<usize>, Fault> {
+        let mut searched = 0;
+        let mut wanted = 1;
+        loop {
+            let view = stream.peek(wanted);
+            let new = view.get(searched..).unwrap_or_default();
+            if let Some(end) = memchr(b'\n', new) {
+                return Ok(Some(searched + end + 1));
+            }
+            let length = view.len();
+            if length == 0 {
+                return stream.finish().map(|()| None);
+            }
+            if length < wanted {
+                return Err(stream.cut("a line that ends with a newline".into()));
+            }
+            if length > MAX_LINE {
+                let expected = format!("a line of at most {MAX_LINE} bytes");
+                return Err(Fault::new(stream.offset(), expected, "a longer one"));
+            }
+            searched = length;
+            wanted = length + AHEAD;
+        }
+    }
+}
+
+/// A line without what ends it, on whatever system it was written.
+pub(super) fn content(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
