@@ -84,11 +84,13 @@ def bounded_instant(measured: Instant, from_ns: int, to_ns: int) -> Iterator[Sam
 
 OBSERVED = "1 ms outside the readings"
 OWN = "its own bounds"
-EXACT = "none"
+EXACT = "exact"
 CLOCK = "the lab's clock, read before and after"
 
 
-@compares("established", "ms", truth="the client's socket says connected", bound="not after it")
+@compares(
+    "established", "ms", truth="the client's socket says connected", bound="not after it by 1 ms"
+)
 def established(run: Run) -> Iterator[Sample]:
     """The first association's: a client that restarts says nothing of its second."""
     measured = run.told.associations[0].established

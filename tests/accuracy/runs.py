@@ -154,4 +154,4 @@ def runs_in(place: Path) -> list[Run]:
 def _is_sctp(place: Path) -> bool:
     scenario = Scenario.of_run(place)
     is_kernel = scenario.settings.get("engine", "kernel") == "kernel"
-    return is_kernel and scenario["application"]["protocol"] == "sctp"
+    return bool(is_kernel and scenario["application"]["protocol"] == "sctp")
