@@ -167,10 +167,11 @@ def filter_file(document: Node) -> str:
     """Return a file of named filters as Wireshark keeps them (`dfilters`).
 
     Of each, a line: the name in quotes, then the filter. A quote or backslash in a name (of an
-    interface, say) is escaped as Wireshark escapes it.
+    interface, say) is escaped as Wireshark escapes it, and what no printer prints is replaced.
     """
-    lines = []
-    for name, expression in named(document):
-        quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-        lines.append(f'"{" ".join(quoted.split())}" {expression}\n')
-    return "".join(lines)
+    return "".join(f'"{_quoted(name)}" {expression}\n' for name, expression in named(document))
+
+
+def _quoted(name: str) -> str:
+    words = " ".join(name.replace("\\", "\\\\").replace('"', '\\"').split())
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in words)

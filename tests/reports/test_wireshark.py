@@ -132,10 +132,12 @@ def test_of_several_files_frames_have_no_numbers_of_their_own() -> None:
 def test_the_file_is_one_that_wireshark_reads() -> None:
     """A name in quotes and a filter a line."""
     document = deepcopy(result(FAILOVER))
-    document["associations"][0]["paths"][0]["label"] = 'a "name"\nwith\\all'
+    document["associations"][0]["paths"][0]["label"] = 'a "name"\nwith\\all\x1b[1m'
     lines = filter_file(document).splitlines()
     assert len(lines) == len(list(named(document)))
-    assert lines[1].startswith('"association 0: path a \\"name\\" with\\\\all" sctp.port == 6000')
+    assert lines[1].startswith(
+        '"association 0: path a \\"name\\" with\\\\all\ufffd[1m" sctp.port == 6000'
+    )
 
 
 def test_command(tmp_path: Path) -> None:
