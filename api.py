@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from .analyzer.ends.run import Ends
     from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.labels import LabelRule
     from .analyzer.model import Association, CaptureResult, LinkEvent
@@ -30,10 +31,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """An analyzed capture: its ledger, and what has been made of it."""
+    """An analyzed capture: its ledger, and what has been made of it.
+
+    `other` is the ledger of the capture of the other end, where there is one.
+    """
 
     ledger: Ledger
     result: CaptureResult
+    other: Ledger | None = None
+
+    @property
+    def ledgers(self) -> tuple[Ledger, ...]:
+        """The ledgers, in the order of `captures` in the result contract."""
+        return (self.ledger,) if self.other is None else (self.ledger, self.other)
 
     @property
     def associations(self) -> tuple[Association, ...]:
@@ -100,7 +110,7 @@ class Analysis:
         """
         from .reports.folder import write_folder
 
-        return write_folder(Path(folder), self.to_dict(), [self.ledger], form, force=force)
+        return write_folder(Path(folder), self.to_dict(), self.ledgers, form, force=force)
 
 
 def read(source: Source, options: ReadOptions | None = None) -> Ledger:
@@ -109,8 +119,8 @@ def read(source: Source, options: ReadOptions | None = None) -> Ledger:
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time.
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; `-` for standard input; or several files, which are merged by time.
     options
         How to read it.
 
@@ -212,16 +222,16 @@ def analyze(
     labels: Iterable[str] = (),
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
-    end: str = "client",
+    end: str = "both",
 ) -> Analysis:
     """Analyze a capture: associations, paths, handovers and why they took as long as they did.
 
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; `-` for
-        standard input; or several files, which are merged by time. Or the folder of a run of the
-        lab (docs/lab.md), whose own events and names of paths are then used.
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; `-` for standard input; or several files, which are merged by time. Or the folder of a
+        run of the lab (docs/lab.md), whose own events and names of paths are then used.
     events
         A file of JSON lines with link changes (docs/events.md).
     labels
@@ -231,7 +241,8 @@ def analyze(
     progress
         Called now and then with bytes read and bytes in all (None when not known).
     end
-        Whose capture of a run is analyzed: `client` or `server`.
+        Whose capture of a run is analyzed: `client`, `server`, or `both`: the client's, completed
+        by the server's where the run has one (docs/two-captures.md).
 
     Raises
     ------
@@ -249,10 +260,14 @@ def analyze(
         from .replay.lab import folder
 
         if folder.is_run(place):
-            source, events = folder.capture(place, end), events or place / folder.EVENTS
+            first, *more = folder.chosen(place, end)
+            source, events = first, events or place / folder.EVENTS
             options = options or ReadOptions(flows=True)
             options = replace(options, hosts=options.hosts or folder.hosts(place))
             labels = (*labels, *folder.labels(place))  # the first rule that fits counts
+            if more:
+                both = _Two(first, more[0], forced=True, events=events, labels=labels)
+                return both.analyze(options, progress)[0]
     rules = _rules(labels)
     link_events = [] if events is None else _events(Path(events))
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
@@ -262,6 +277,113 @@ def analyze(
     from .analyzer.associations import analyze_ledger
 
     return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+
+
+def analyze_two(
+    first: Source,
+    second: Source,
+    *,
+    ends: bool | None = None,
+    events: Path | str | None = None,
+    labels: Iterable[str] = (),
+    options: ReadOptions | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> tuple[Analysis, ...]:
+    """Analyze two captures: as the two ends of one run, or each by itself.
+
+    They are two ends when most of the packets that either has of the time in which both ran are in
+    the other, too (docs/two-captures.md). Then there is one analysis: that of the first, by its
+    clock and its frames, with what became of every packet until the second.
+
+    Parameters
+    ----------
+    first, second
+        As for `analyze`, but for folders.
+    ends
+        True: they are two ends, as long as any packet is in both. False: they are not. None: find
+        out.
+    events, labels, options, progress
+        As for `analyze`; `progress` is told of the one, then of the other.
+
+    Raises
+    ------
+    ValueError
+        Also when `ends` is true and no packet is in both.
+    CaptureError, FilterError, OSError
+        As `analyze`.
+    """
+    both = _Two(first, second, forced=ends, needed=ends is True, events=events, labels=labels)
+    return both.analyze(options, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Two:
+    """Two captures to analyze together; `forced` is `ends` of `analyze_two`.
+
+    `needed`: it is an error when they are not two ends.
+    """
+
+    first: Source
+    second: Source
+    forced: bool | None
+    events: Path | str | None
+    labels: Iterable[str]
+    needed: bool = False
+
+    def analyze(
+        self, options: ReadOptions | None, progress: Callable[[int, int | None], None] | None
+    ) -> tuple[Analysis, ...]:
+        rules = _rules(self.labels)
+        link_events = [] if self.events is None else _events(Path(self.events))
+        Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
+        options = options or ReadOptions(flows=True)
+        reading = options if self.forced is False else replace(options, sightings=True)
+        one, other = _read_both((self.first, self.second), reading, progress)
+        kept = [each.tables[ledgers.SIGHTINGS] for each in (one, other) if options.sightings]
+        ends = None if self.forced is False else self._fit(one, other)
+        for each, table in zip((one, other), kept, strict=False):
+            each.tables[ledgers.SIGHTINGS] = table
+        from .analyzer.associations import analyze_ledger
+
+        if ends is None:
+            return tuple(
+                Analysis(each, analyze_ledger(each, link_events, rules)) for each in (one, other)
+            )
+        from .analyzer.ends.complete import complete
+
+        result = complete(analyze_ledger(one, link_events, rules), ends, one, other)
+        return (Analysis(one, result, other),)
+
+    def _fit(self, one: Ledger, other: Ledger) -> Ends | None:
+        from .analyzer.ends.run import NotTwoEndsError, find_ends
+
+        try:
+            return find_ends(one, other, forced=self.forced is True)
+        except NotTwoEndsError as error:
+            if self.needed:
+                raise ValueError(f"{one.path} and {other.path}: {error}") from error
+            return None
+
+
+def _read_both(
+    sources: tuple[Source, Source],
+    options: ReadOptions,
+    progress: Callable[[int, int | None], None] | None,
+) -> list[Ledger]:
+    """Read one after the other, and tell of the bytes of both together."""
+    before = last = 0
+
+    def told(read_bytes: int, _: int | None) -> None:
+        nonlocal last
+        last = read_bytes
+        if progress is not None:
+            progress(before + read_bytes, None)
+
+    found = []
+    for source in sources:
+        found.append(ledgers.read(source, options, told))
+        before += last
+    return found
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .context import Context
     from .labels import LabelRule
     from .model import End, LinkEvent, Timer, Vantage
-    from .simulation import Simulation
 
 
 def analyze_ledger(
@@ -59,7 +58,7 @@ def analyze_ledger(
         for context in contexts(ledger, labels, link_events)
     )
     rows = select(ledger)
-    return CaptureResult(
+    result = CaptureResult(
         ledger.path,
         ledger.capture,
         associations,
@@ -67,16 +66,13 @@ def analyze_ledger(
         flows=describe_flows(rows, rules),
         connections=describe_connections(ledger, rows, rules),
         icmp=describe_icmp(rows.icmp),
-        simulation=_simulation(ledger),
     )
-
-
-def _simulation(ledger: Ledger) -> Simulation | None:
     if "simulated" not in ledger.capture:
-        return None
-    from .simulation import describe_simulation  # numpy's ways that no other analysis needs
+        return result
+    from .simulated import complete  # what no capture needs
+    from .simulation import describe_simulation
 
-    return describe_simulation(ledger)
+    return complete(result, *describe_simulation(ledger))
 
 
 def _association(context: Context, vantage: Vantage) -> Association:

@@ -38,7 +38,8 @@ class FlowDirection:
     """What one end of a flow sent.
 
     `sack_permitted` and `timestamps` are None for UDP and where the capture has nothing of this
-    end; `address_id` is the MPTCP address identifier (RFC 8684).
+    end; `address_id` is the MPTCP address identifier (RFC 8684). `transit` is None without a
+    capture of the other end.
     """
 
     metrics: dict[str, Measure]
@@ -46,6 +47,7 @@ class FlowDirection:
     timestamps: bool | None
     numbering: Numbering | None
     address_id: int | None
+    transit: dict[str, Measure] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ class Instant:
     """A point in time: nanoseconds of the capture's clock, with the frame that shows it.
 
     `low_ns` and `high_ns` bound an inferred instant. An absent one has a reason instead.
+    `elsewhere`: the frame is one of the capture of the other end, whose clock the bounds allow for.
     """
 
     ns: int | None = None
@@ -24,6 +25,7 @@ class Instant:
     low_ns: int | None = None
     high_ns: int | None = None
     reason: str | None = None
+    elsewhere: bool = False
 
     @classmethod
     def seen(cls, ns: int, frame: int) -> Instant:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .measure import Instant, Measure
 
 if TYPE_CHECKING:
+    from .ends.model import OtherEnd
     from .flow_model import Connection, Flow, IcmpError
     from .simulation import Simulation
 
@@ -99,11 +100,12 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one sender did on one path."""
+    """What one sender did on one path; `transit` is None without a capture of the other end."""
 
     metrics: dict[str, Measure]
     states: tuple[State, ...]
     heartbeats: dict[str, Measure]
+    transit: dict[str, Measure] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +258,8 @@ class CaptureResult:
     """All that one capture says.
 
     `flows`, `connections` and `icmp` are empty where flows were not followed; of many flows, they
-    have the largest (docs/metrics.md). `simulation` is of a simulator's trace.
+    have the largest (docs/metrics.md). `other_end` is what a second capture, of the other end,
+    adds; `simulation`, what a simulator's trace tells beyond a capture.
     """
 
     path: str
@@ -267,3 +270,4 @@ class CaptureResult:
     connections: tuple[Connection, ...] = ()
     icmp: tuple[IcmpError, ...] = ()
     simulation: Simulation | None = None
+    other_end: OtherEnd | None = None

@@ -15,7 +15,7 @@ import numpy as np
 
 from .columns import Column, filled, to_bools, to_numpy
 from .measure import NS_PER_S, Measure
-from .transit import ABSENT_NS, Packets, Transit, describe
+from .transit import ABSENT_NS, Packets, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,8 +43,10 @@ class Loss:
 class Route:
     """Packets of one protocol from one node and port to another.
 
-    `data` is of its packets with user data, `packets` of all. `metrics` has the parts of the mean
-    delay of packets with user data, what became of those, and study W's throughput.
+    `data` is of its packets with user data, `packets` of all, from end to end (`transit.Transit`);
+    what was on its way when the trace ended is `outside_packets`, and in no other number of these.
+    `metrics` has the parts of the mean delay of packets with user data, what became of those, and
+    study W's throughput.
     """
 
     number: int
@@ -56,8 +58,8 @@ class Route:
     destination_port: int
     flow_id: int
     hops: int
-    packets: Transit
-    data: Transit
+    packets: dict[str, Measure]
+    data: dict[str, Measure]
     metrics: dict[str, Measure]
     losses: tuple[Loss, ...]
 
@@ -85,17 +87,15 @@ class Simulation:
     unsent_packets: int
 
 
-def describe_simulation(ledger: Ledger) -> Simulation | None:
-    """Measure every route and link of a simulator's trace; None for a capture."""
-    facts = ledger.capture.get("simulated")
-    if facts is None:
-        return None
+def describe_simulation(ledger: Ledger) -> tuple[Simulation, dict[int, Packets]]:
+    """Measure every route and link of a simulator's trace; also return each route's packets."""
+    facts = ledger.capture["simulated"]
     links = {(row["from"], row["to"]): row for row in ledger.rows("links")}
     hops: dict[int, list[Row]] = {}
     for row in ledger.rows("hops"):
         hops.setdefault(row["route"], []).append(row)
     transits = _Transits.of(ledger)
-    return Simulation(
+    found = Simulation(
         routes=tuple(
             _route(row, hops.get(row["route"], []), links, transits)
             for row in ledger.rows("routes")
@@ -104,6 +104,7 @@ def describe_simulation(ledger: Ledger) -> Simulation | None:
         unlisted_packets=facts["unlisted_transits"],
         unsent_packets=facts["unsent"],
     )
+    return found, {route: transits.packets(rows) for route, rows in transits.rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,14 @@ class _Transits:
         return cls(columns, to_bools(table["has_data"]), rows)
 
     def packets(self, rows: Column) -> Packets:
-        names = ("sent_ns", "arrived_ns", "wire_bytes", "frame", "arrival_frame")
-        return Packets(**{name: self.columns[name][rows] for name in names})
+        columns = self.columns
+        return Packets(
+            sent_ns=columns["sent_ns"][rows],
+            arrived_ns=columns["arrived_ns"][rows],
+            wire_bytes=columns["wire_bytes"][rows],
+            frame=columns["frame"][rows],
+            arrival_frame=columns["arrival_frame"][rows],
+        )
 
 
 def _route(
@@ -151,8 +158,8 @@ def _route(
         destination_port=row["destination_port"],
         flow_id=row["flow_id"],
         hops=len(hops),
-        packets=describe(transits.packets(rows)),
-        data=describe(transits.packets(with_data)),
+        packets=_from_end_to_end(transits, rows),
+        data=_from_end_to_end(transits, with_data),
         metrics={
             **_parts(transits, with_data, [links[hop["from"], hop["to"]] for hop in hops]),
             **_fates(transits, with_data),
@@ -162,6 +169,17 @@ def _route(
             Loss(hop["from"], hop["to"], hop["dropped"]) for hop in hops if hop["dropped"]
         ),
     )
+
+
+def _from_end_to_end(transits: _Transits, rows: Column) -> dict[str, Measure]:
+    columns = transits.columns
+    unfinished = (columns["arrived_ns"][rows] == ABSENT_NS) & (
+        columns["dropped_ns"][rows] == ABSENT_NS
+    )
+    return describe(transits.packets(rows[~unfinished])).measures() | {
+        "outside_packets": Measure.observed(int(unfinished.sum())),
+        "unsent_packets": Measure.observed(0),
+    }
 
 
 PARTS = ("queueing_mean_ns", "transmission_mean_ns", "propagation_mean_ns", "processing_mean_ns")
@@ -174,11 +192,15 @@ def _parts(transits: _Transits, rows: Column, links: Iterable[Row]) -> dict[str,
     rows = rows[columns["arrived_ns"][rows] != ABSENT_NS]
     if not len(rows):
         return dict.fromkeys((*PARTS, "queueing_ratio"), Measure.absent("no packet arrived"))
+    if not columns["hops"][rows].any():
+        reason = "the trace of a wireless network tells of no links"
+        return dict.fromkeys((*PARTS, "queueing_ratio"), Measure.absent(reason))
     mean_ns = {
-        name: float(columns[f"{name}_ns"][rows].mean()) for name in ("queueing", "link", "processing")
+        name: float(columns[f"{name}_ns"][rows].mean())
+        for name in ("queueing", "link", "processing")
     }
     delay_ns = float((columns["arrived_ns"][rows] - columns["sent_ns"][rows]).mean())
-    found = {
+    return {
         "queueing_mean_ns": Measure.observed(mean_ns["queueing"]),
         **_on_links(columns["wire_bytes"][rows], columns["hops"][rows], mean_ns["link"], links),
         "processing_mean_ns": Measure.observed(mean_ns["processing"]),
@@ -186,10 +208,6 @@ def _parts(transits: _Transits, rows: Column, links: Iterable[Row]) -> dict[str,
         if delay_ns
         else Measure.absent("no delay"),
     }
-    if not columns["hops"][rows].any():
-        reason = "the trace of a wireless network tells of no links"
-        return dict.fromkeys(found, Measure.absent(reason))
-    return found
 
 
 def _fates(transits: _Transits, rows: Column) -> dict[str, Measure]:
@@ -209,42 +227,55 @@ def _on_links(
     wire_bytes: Column, hops: Column, link_ns: float, links: Iterable[Row]
 ) -> dict[str, Measure]:
     names = ("transmission_mean_ns", "propagation_mean_ns")
-    rates = [link_rate_bps(row) for row in links]
+    rates = [link_rate(row) for row in links]
     known = [rate for rate in rates if rate is not None]
     if len(known) < len(rates):
         reason = "a link carried packets of one size only, which does not tell its rate"
         return dict.fromkeys(names, Measure.absent(reason))
     if (hops != len(rates)).any():
         return dict.fromkeys(names, Measure.absent("packets took different ways"))
-    transmission_ns = float(wire_bytes.mean()) * 8 * NS_PER_S * sum(1 / rate for rate in known)
-    note = "by the links' rates, which follow from their smallest and largest packets"
-    values = (transmission_ns, max(link_ns - transmission_ns, 0))
+    bits = float(wire_bytes.mean()) * 8 * NS_PER_S
+    sending_ns, least_ns, most_ns = (
+        bits * sum(1 / rate for rate in one)
+        for one in zip(*((rate.bps, rate.high_bps, rate.low_bps) for rate in known), strict=True)
+    )
+    off_ns = TICK_NS * len(known)
+    left_ns = [max(link_ns - one, 0) for one in (sending_ns, most_ns + off_ns, least_ns - off_ns)]
     return {
-        name: Measure(value, "inferred", note=note)
-        for name, value in zip(names, values, strict=True)
+        "transmission_mean_ns": Measure(sending_ns, "inferred", least_ns, most_ns),
+        "propagation_mean_ns": Measure(left_ns[0], "inferred", left_ns[1], left_ns[2]),
     }
 
 
-def link_rate_bps(row: Row, off_ns: float = 0) -> float | None:
-    """Return the rate of a link, bit/s; None where all its packets have one size.
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    bps: float
+    low_bps: float
+    high_bps: float
 
-    `off_ns` is how much too short the time is that its largest packets took longer than its
-    smallest ones. Times in a trace are rounded: the mean over all packets of a size is taken.
+
+def link_rate(row: Row) -> _Rate | None:
+    """Infer the rate of a link; None where all its packets have one size, or nearly so.
+
+    Of what its largest packets took longer than its smallest ones: the means, as times in a trace
+    are rounded, each to within a tick.
     """
-    more_bytes = row["largest_bytes"] - row["smallest_bytes"]
-    if not more_bytes or not row["smallest_count"] or not row["largest_count"]:
+    more_bits = 8 * (row["largest_bytes"] - row["smallest_bytes"])
+    if not more_bits or not row["smallest_count"] or not row["largest_count"]:
         return None
     more_ns = (
         row["largest_sum_ns"] / row["largest_count"]
         - row["smallest_sum_ns"] / row["smallest_count"]
-        + off_ns
     )
-    return more_bytes * 8 * NS_PER_S / more_ns if more_ns > 0 else None
+    off_ns = 2 * TICK_NS
+    if more_ns <= off_ns:
+        return None
+    return _Rate(*(more_bits * NS_PER_S / (more_ns + off) for off in (0, off_ns, -off_ns)))
 
 
 def _link(row: Row) -> dict[str, Measure]:
-    rate = link_rate_bps(row)
-    one_size = Measure.absent("all its packets have one size")
+    rate = link_rate(row)
+    one_size = Measure.absent("its packets have one size, or nearly so")
     found = {
         "packets": Measure.observed(row["packets"]),
         "dropped_packets": Measure.observed(row["dropped"]),
@@ -255,18 +286,15 @@ def _link(row: Row) -> dict[str, Measure]:
         "propagation_ns": one_size,
     }
     if rate is not None:
-        slowest, fastest = (link_rate_bps(row, off_ns) for off_ns in (2 * TICK_NS, -2 * TICK_NS))
         on_link_ns = row["smallest_sum_ns"] / row["smallest_count"]
-
-        def propagation_ns(at_bps: float | None) -> float:
-            sending_ns = row["smallest_bytes"] * 8 * NS_PER_S / at_bps if at_bps else 0
-            return max(on_link_ns - sending_ns, 0)
-
-        low_ns = max(propagation_ns(slowest) - TICK_NS, 0)
-        high_ns = propagation_ns(fastest) + TICK_NS
+        bits = row["smallest_bytes"] * 8 * NS_PER_S
+        at_ns = [
+            max(on_link_ns - bits / bps + off_ns, 0)
+            for bps, off_ns in ((rate.bps, 0), (rate.low_bps, -TICK_NS), (rate.high_bps, TICK_NS))
+        ]
         found |= {
-            "rate_bps": Measure(rate, "inferred", slowest, fastest),
-            "propagation_ns": Measure(propagation_ns(rate), "inferred", low_ns, high_ns),
+            "rate_bps": Measure(rate.bps, "inferred", rate.low_bps, rate.high_bps),
+            "propagation_ns": Measure(at_ns[0], "inferred", at_ns[1], at_ns[2]),
         }
     return found
 

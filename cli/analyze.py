@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..dissectors.ledger import STANDARD_INPUT
 from .faults import BAD_INPUT, DAMAGED_INPUT, Refusal, refusals
 from .options import (
     CAPTURE,
@@ -21,7 +22,12 @@ from .options import (
 from .terminal import progress, show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..api import Analysis
+
+    How = Mapping[str, Any]
+    Done = tuple[list[Analysis], list[str]]
 
 LONGEST_BIN_MS = 86_400_000
 """A day: longer ones are slips of the keyboard."""
@@ -30,6 +36,11 @@ LONGEST_BIN_MS = 86_400_000
 @click.command("analyze")
 @click.argument("captures", nargs=-1, required=True, type=CAPTURE)
 @knowledge_options
+@click.option(
+    "--ends/--no-ends",
+    default=None,
+    help="Two captures are those of the two ends of one run, or are not. [default: found out]",
+)
 @click.option(
     "--bin",
     "bin_ms",
@@ -71,6 +82,7 @@ def analyze_command(
     events: Path | None,
     labels: tuple[str, ...],
     end: str,
+    ends: bool | None,
     bin_ms: int,
     as_json: bool,
     out: Path | None,
@@ -88,17 +100,21 @@ def analyze_command(
 
     TCP and UDP flows, MPTCP connections and ICMP errors follow.
 
-    CAPTURES are pcap, pcapng or snoop files, plain or compressed with gzip, zstd, xz or lz4; - is
-    standard input. Each is analyzed by itself, unless --merge makes them one. One can also be the
-    folder of a run (pathscope lab run): then the names of its paths and its events are known.
+    CAPTURES are pcap, pcapng or snoop files, or traces of ns-2, plain or compressed with gzip,
+    zstd, xz or lz4; - is standard input. Each is analyzed by itself, unless --merge makes them one,
+    or two of them are found to be of the two ends of one run: then what was lost between them and
+    how long the rest took is measured, too. One can also be the folder of a run (pathscope lab
+    run): then the names of its paths and its events are known.
 
     \b
-    Example:
+    Examples:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
+      pathscope analyze fixtures/captures/lab-lossy/client.pcapng \\
+        fixtures/captures/lab-lossy/server.pcapng
     """
-    from ..api import analyze
-
+    if ends and (merge or len(captures) != 2):
+        raise click.UsageError("--ends takes two captures, without --merge")
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
     if out is None and form is not None:
         raise click.UsageError("--tables says how --out writes: give --out, too")
@@ -107,27 +123,9 @@ def analyze_command(
 
         with refusals():
             prepare_folder(out, force=force)
-    done: list[Analysis] = []
-    failures: list[str] = []
-    for capture in [captures] if merge else [(capture,) for capture in captures]:
-        if len(capture) == 1 and (capture[0] / "run.json").is_file():
-            click.echo(f"{capture[0]}: a run; its events, and what its {end} saw", err=True)
-        try:
-            if len(capture) == 1 and capture[0].is_dir():
-                _warn_of_a_slow_machine(capture[0])
-            with refusals(), progress(capture) as advance:
-                done.append(
-                    analyze(
-                        capture[0] if len(capture) == 1 else capture,
-                        events=events,
-                        labels=labels,
-                        options=options,
-                        progress=advance,
-                        end=end,
-                    )
-                )
-        except Refusal as refusal:
-            failures.append(refusal.message)
+    how = {"events": events, "labels": labels, "options": options}
+    groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
+    done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
     if as_json:
         from ..reports.contract import result
 
@@ -140,14 +138,55 @@ def analyze_command(
         click.echo(f"Error: {failure}", err=True)
     if failures:
         sys.exit(BAD_INPUT)
-    if strict and any(a.result.capture["damage"] is not None for a in done):
+    read = [ledger for a in done for ledger in a.ledgers]
+    if strict and any(ledger.capture["damage"] is not None for ledger in read):
         sys.exit(DAMAGED_INPUT)
 
 
-def _warn_of_a_slow_machine(run: Path) -> None:
-    from ..replay.lab.folder import too_slow
+def _two_ends(groups: list[tuple[Path, ...]], ends: bool | None, how: How) -> Done | None:
+    """Analyze two files that may be of two ends; None where they are to be read by themselves."""
+    from ..api import analyze_two
 
+    files = [group[0] for group in groups if len(group) == 1 and not group[0].is_dir()]
+    # What can be read once only cannot be read again by itself.
+    once = any(str(path) == STANDARD_INPUT for path in files)
+    if ends is False or not len(groups) == len(files) == 2 or (once and not ends):
+        return None
+    try:
+        with refusals(), progress(files) as advance:
+            return list(analyze_two(*files, ends=ends, progress=advance, **how)), []
+    except Refusal as refusal:
+        # By itself each says what is wrong with it, and the other one is still analyzed.
+        return ([], [refusal.message]) if ends else None
+
+
+def _each(groups: list[tuple[Path, ...]], end: str, how: How) -> Done:
+    """Analyze captures one by one."""
+    from ..api import analyze
+
+    done: list[Analysis] = []
+    failures = []
+    for group in groups:
+        source = group[0] if len(group) == 1 else group
+        try:
+            if len(group) == 1 and group[0].is_dir():
+                _tell_of_a_run(group[0], end)
+            with refusals(), progress(group) as advance:
+                done.append(analyze(source, progress=advance, end=end, **how))
+        except Refusal as refusal:
+            failures.append(refusal.message)
+    return done, failures
+
+
+def _tell_of_a_run(run: Path, end: str) -> None:
+    from ..replay.lab.folder import CAPTURES, chosen, is_run, too_slow
+
+    if not is_run(run):
+        return
     with refusals():
+        seen = chosen(run, end)
+        who = "both ends" if len(seen) == len(CAPTURES) else f"its {seen[0].stem}"
+        click.echo(f"{run}: a run; its events, and what {who} saw", err=True)
         for reason in too_slow(run):
             click.echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
 
@@ -165,6 +204,7 @@ def _write(out: Path, done: list[Analysis], form: str, *, force: bool) -> None:
 
     chosen = next(known for known in TABLE_FORMATS if known == form)
     document = result([a.result for a in done])
+    read = [ledger for a in done for ledger in a.ledgers]
     with refusals():
-        write_folder(out, document, [a.ledger for a in done], chosen, force=force)
-    click.echo(f"wrote {out / 'result.json'} and the tables of {len(done)} captures", err=True)
+        write_folder(out, document, read, chosen, force=force)
+    click.echo(f"wrote {out / 'result.json'} and the tables of {len(read)} captures", err=True)

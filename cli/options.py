@@ -25,24 +25,14 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     return value
 
 
-class Nodes(click.ParamType):
-    """Numbers of nodes, such as `1,2`."""
-
-    name = "nodes"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        """Return the numbers."""
-        if isinstance(value, tuple):
-            return value
-        parts = str(value).split(",")
+def _nodes(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[int, ...], ...]:
+    hosts = [value.split(",") for value in values]
+    for value, parts in zip(values, hosts, strict=True):
         if not all(part.isascii() and part.isdigit() and int(part) < 2**32 for part in parts):
-            self.fail(f"expected numbers of nodes such as 1,2, found {value!r}", param, ctx)
-        return tuple(int(part) for part in parts)
-
-
-NODES = Nodes()
+            raise click.BadParameter(f"expected numbers of nodes such as 1,2, found {value!r}")
+    return tuple(tuple(map(int, parts)) for parts in hosts)
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,8 +63,9 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--host",
             "hosts",
-            type=NODES,
             multiple=True,
+            callback=_nodes,
+            metavar="NODES",
             help="Nodes of an ns-2 trace that are interfaces of one host, such as 1,2; repeat for"
             " more. [default: as its packets tell]",
         ),
@@ -101,8 +92,8 @@ def knowledge_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--end",
-            type=click.Choice(["client", "server"]),
-            default="client",
+            type=click.Choice(["client", "server", "both"]),
+            default="both",
             show_default=True,
             help="Whose capture of a run of the lab is analyzed.",
         ),

@@ -34,6 +34,12 @@ CHUNKS = "chunks"
 MESSAGES = "messages"
 """The streamed table of every user message of SCTP."""
 
+SIGHTINGS = "sightings"
+"""The streamed table of every packet, as a capture at the other end would show it, too."""
+
+MOST_SIGHTINGS = 10_000_000
+"""Rows of that table that a ledger keeps: some 600 MB."""
+
 FLOW_TABLES = frozenset(
     ("flows", "flow_directions", "flow_intervals", "tcp_retransmissions", "icmp")
 )
@@ -75,6 +81,9 @@ class ReadOptions:
     hosts
         Of a simulator's trace: nodes that are interfaces of one multihomed host, host by host.
         Nodes that no host has may still be found to belong together, by their packets.
+    sightings
+        Whether the ledger also has the table of sightings: 63 bytes a packet, of the first
+        `MOST_SIGHTINGS`.
     """
 
     bin_ns: int = 100_000_000
@@ -85,6 +94,7 @@ class ReadOptions:
     flow_capacity: int | None = None
     association_capacity: int | None = None
     hosts: tuple[tuple[int, ...], ...] = ()
+    sightings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +198,8 @@ def read(
     Parameters
     ----------
     source
-        A pcap, pcapng or snoop file, plain or compressed with gzip, zstd, xz or lz4; or several,
-        which are merged by time. The frames of each file are numbered on from
+        A pcap, pcapng or snoop file or an ns-2 trace, plain or compressed with gzip, zstd, xz or
+        lz4; or several, which are merged by time. The frames of each file are numbered on from
         `Ledger.capture["files"][n]["first_frame"]`.
     options
         How to read it.
@@ -205,13 +215,40 @@ def read(
         When libpcap does not take the filter.
     """
     options = options or ReadOptions()
-    running = _open(source, options)
+    running = _open(source, options, stream=SIGHTINGS if options.sightings else None)
+    sightings = _Sightings() if options.sightings else None
     while running.step(STEP_RECORDS):
+        if sightings is not None:
+            sightings.keep(running)
         if progress is not None:
             progress(*running.progress())
+    if sightings is not None:
+        sightings.keep(running)
     result = running.finish()
-    tables = {name: _table(batch) for name, batch in result["tables"].items()}
+    tables = {name: _table([batch]) for name, batch in result["tables"].items()}
+    if sightings is not None:
+        tables[SIGHTINGS] = _table(sightings.batches)
+        if sightings.left_out:
+            result["capture"]["unlisted"][SIGHTINGS] = sightings.left_out
     return Ledger(_name(source), result["capture"], tables, options)
+
+
+@dataclass(slots=True)
+class _Sightings:
+    """Rows of that table while the pass goes on, as columns: too many for anything else."""
+
+    batches: list[Any] = field(default_factory=list)
+    kept: int = 0
+    left_out: int = 0
+
+    def keep(self, running: _core.Pass) -> None:
+        waiting = running.rows_waiting()
+        rows = running.take_rows()
+        if self.batches and self.kept + waiting > MOST_SIGHTINGS:
+            self.left_out += waiting
+        else:
+            self.kept += waiting
+            self.batches.append(rows)
 
 
 def stream(
@@ -300,7 +337,7 @@ def describe() -> Sequence[Row]:
     ]
 
 
-def _table(batch: Any) -> pa.Table:
+def _table(batches: list[Any]) -> pa.Table:
     import pyarrow as pa
 
-    return pa.Table.from_batches([pa.record_batch(batch)])
+    return pa.Table.from_batches([pa.record_batch(batch) for batch in batches])

@@ -263,6 +263,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "connection-totals": "connection_totals",
         "subflow-sender-metrics": "subflow_sender_metrics",
         "subflow-metrics": "subflow_metrics",
+        "route-metrics": "route_metrics",
+        "link-metrics": "link_metrics",
     }
     return {
         "tables": lambda: tables(ledger.schemas()),

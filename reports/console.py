@@ -14,6 +14,7 @@ from rich.text import Text
 from ..analyzer.context import ENDS
 from ..analyzer.model import Handover
 from . import streams
+from .ends import other_end_line, transit_section
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
 from .simulation import simulation_sections
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from ..analyzer.measure import Measure
+    from ..analyzer.measure import Instant, Measure
     from ..analyzer.model import Association, CaptureResult, End, Excursion, Path
 
 INSTANT_WORDS = {
@@ -36,6 +37,7 @@ INSTANT_WORDS = {
     "t_return_packet": "first packet heard on it again",
     "t_decision": "decision",
     "t_first_new": "first new DATA on the new path",
+    "t_first_arrival": "its arrival",
     "t_first_ack": "SACK for the first new DATA",
     "t_recovered": "all that was outstanding delivered",
 }
@@ -64,6 +66,8 @@ METRIC_WORDS = {
 def report(capture: CaptureResult) -> Group:
     """Render one capture."""
     parts: list[RenderableType] = [_head(capture)]
+    if capture.other_end is not None:
+        parts.append(other_end_line(capture.other_end))
     parts += [Text(f"warning: {warning}", style="yellow") for warning in capture.warnings]
     start_ns = capture.capture["start_ns"] or 0
     for association in capture.associations:
@@ -123,6 +127,9 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
         head.append(f"\n{line}", style="not bold")
     parts: list[RenderableType] = [head]
     parts.append(section("Paths", _paths(association)))
+    transit = transit_section(association)
+    if transit is not None:
+        parts.append(transit)
     parts.append(section("Where new DATA went", _timeline(association, start_ns)))
     parts += [
         section(_handover_title(handover, number, association), _handover(handover, start_ns))
@@ -215,13 +222,15 @@ def _handover(handover: Handover, start_ns: int) -> Group:
     present = {
         name: instant for name, instant in handover.instants.items() if instant.ns is not None
     }
-    shown = [name for name in INSTANT_WORDS if name in present]
+    shown = [name for name in INSTANT_WORDS if name in present and _is_worth_a_line(name, present)]
     for name in sorted(shown, key=lambda name: present[name].ns or 0):
         instant = present[name]
         table.add_row(
             time(instant, start_ns),
             INSTANT_WORDS[name],
-            "" if instant.frame is None else str(instant.frame),
+            ""
+            if instant.frame is None
+            else f"{instant.frame}{' there' if instant.elsewhere else ''}",
             instant.basis or "",
         )
     spans = grid("how long", "", "")
@@ -234,6 +243,11 @@ def _handover(handover: Handover, start_ns: int) -> Group:
         spans.add_row(str(waits), "time-outs on the old path before the move", "")
     why = Text("Why: " + "; ".join(handover.explanation) + ".")
     return Group(table, "", spans, "", why)
+
+
+def _is_worth_a_line(name: str, present: dict[str, Instant]) -> bool:
+    """An arrival that is no other instant than the sending is none."""
+    return name != "t_first_arrival" or present[name].elsewhere
 
 
 def _span(measure: Measure) -> str:

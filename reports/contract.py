@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from ..analyzer.context import ENDS
 from ..dissectors import _core
 from . import wireshark
+from .ends_contract import capture_objects, transit
 from .flow_contract import connection_object, flow_object, icmp_object
 from .simulation import simulation_object
-from .units import file_name
 from .values import finding, instant, measure, measures
 
 if TYPE_CHECKING:
@@ -41,46 +41,43 @@ NO_EVIDENCE = {
 
 def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
     """Return captures as one JSON document."""
+    files, places = capture_objects(captures)
     document = {
         "schema": SCHEMA,
         "tool": {"version": _core.__version__, "build_profile": _core.build_profile},
-        "captures": [_capture(capture) for capture in captures],
+        "captures": files,
         "associations": [
             _association(association, index)
-            for index, capture in enumerate(captures)
+            for index, capture in zip(places, captures, strict=True)
             for association in capture.associations
         ],
         "flows": [
             flow_object(flow, index)
-            for index, capture in enumerate(captures)
+            for index, capture in zip(places, captures, strict=True)
             for flow in capture.flows
         ],
         "connections": [
             connection_object(connection, index)
-            for index, capture in enumerate(captures)
+            for index, capture in zip(places, captures, strict=True)
             for connection in capture.connections
         ],
         "icmp_errors": [
             icmp_object(error, index)
-            for index, capture in enumerate(captures)
+            for index, capture in zip(places, captures, strict=True)
             for error in capture.icmp
         ],
         "simulations": [
             simulation_object(capture.simulation, index)
-            for index, capture in enumerate(captures)
+            for index, capture in zip(places, captures, strict=True)
             if capture.simulation is not None
         ],
         "warnings": [
             {"capture": index, "text": text}
-            for index, capture in enumerate(captures)
+            for index, capture in zip(places, captures, strict=True)
             for text in capture.warnings
         ],
     }
     return wireshark.annotated(document)
-
-
-def _capture(capture: CaptureResult) -> dict[str, Any]:
-    return {"path": file_name(capture.path), **capture.capture}
 
 
 def _association(association: Association, capture: int) -> dict[str, Any]:
@@ -210,6 +207,7 @@ def _path(path: Path) -> dict[str, Any]:
         "b_address": path.b_address,
         "a_to_b": measures(path.directions["a"].metrics),
         "b_to_a": measures(path.directions["b"].metrics),
+        "transit": transit(path),
         "states": [
             {
                 "sender": end,

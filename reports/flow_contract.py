@@ -69,6 +69,7 @@ def _direction(direction: FlowDirection) -> dict[str, Any]:
             "payload_type": numbering.payload_type,
         },
         "metrics": measures(direction.metrics),
+        "transit": None if direction.transit is None else measures(direction.transit),
     }
 
 

@@ -150,7 +150,8 @@ class _Reader:
             elif key in sides and key.endswith(("_to_a", "_to_b")):
                 if key == sides[0]:
                     places = {SIDES[side]: (*place, side) for side in sides}
-                    self._sided(into, f"{singular}_directions", places, child)
+                    within = prefix.removesuffix("_") or "directions"
+                    self._sided(into, f"{singular}_{within}", places, child)
             elif set(inner) == {"a", "b"} and key not in INLINE:
                 places = {side: (*here, side) for side in inner}
                 own = singular in OWN_NAMES
@@ -203,8 +204,8 @@ class _Reader:
         """Yield what a node can be, references followed, null left out."""
         if "$ref" in node:
             yield from self._variants(self._schema["$defs"][node["$ref"].rpartition("/")[2]])
-        elif "oneOf" in node:
-            for one in node["oneOf"]:
+        elif "oneOf" in node or "anyOf" in node:
+            for one in node.get("oneOf") or node["anyOf"]:
                 yield from self._variants(one)
         elif node.get("type") != "null":
             yield node

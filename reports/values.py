@@ -33,6 +33,8 @@ def instant(point: Instant) -> dict[str, Any]:
     found: dict[str, Any] = {"ns": point.ns, "frame": point.frame, "basis": point.basis}
     if point.low_ns is not None or point.high_ns is not None:
         found |= {"low_ns": point.low_ns, "high_ns": point.high_ns}
+    if point.elsewhere:
+        found["other_capture"] = True
     return found
 
 

@@ -94,6 +94,21 @@ def capture(path: Path, end: str) -> Path:
     return path / str(found["captures"][end])
 
 
+def chosen(path: Path, end: str) -> list[Path]:
+    """Return the capture of an end, or with `both` those of all ends that have one.
+
+    Raises
+    ------
+    FolderError
+        As `capture`.
+    """
+    if end != "both":
+        return [capture(path, end)]
+    told = facts(path).get("captures", ())
+    there = [one for one in CAPTURES if one in told] or list(CAPTURES)
+    return [capture(path, one) for one in (there[:1] if TRACE in told else there)]
+
+
 def labels(path: Path) -> list[str]:
     """Return a rule for the name of each of the run's paths, as `10.0.1.1=wlan`, for both ends.
 

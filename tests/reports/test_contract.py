@@ -280,7 +280,7 @@ def test_every_number_has_definition_unit_and_source() -> None:
     for name in (
         "totals", "direction_metrics", "heartbeats", "handover_metrics", "instants",
         "region_metrics", "timers", "flow_metrics", "flow_direction_metrics",
-        "connection_totals", "subflow_sender_metrics", "subflow_metrics",
+        "connection_totals", "subflow_sender_metrics", "subflow_metrics", "transit_metrics",
     ):  # fmt: skip
         for key, field in DEFINITIONS[name]["properties"].items():
             assert {"description", "x-unit", "x-source", "$ref"} == set(field), key

@@ -9,12 +9,16 @@ from typing import Any
 
 import pathscope
 import pytest
+from pathscope import api
 from pathscope.dissectors.ledger import to_frame
 from pathscope.reports.contract import result
+from pathscope.reports.result_shape import shape
 from pathscope.reports.result_tables import schemas, tables
 from running import ASCONF, CAPTURES, FAILOVER, MIXED
 
 Node = Any
+
+TWO_ENDS = tuple(CAPTURES / "lab-lossy" / f"{end}.pcapng" for end in ("client", "server"))
 
 ALL = [
     FAILOVER,
@@ -28,26 +32,26 @@ ALL = [
 @pytest.fixture(scope="module")
 def document() -> Node:
     analyses = [pathscope.analyze(capture).result for capture in ALL]
+    analyses += [found.result for found in api.analyze_two(*TWO_ENDS)]
     return json.loads(json.dumps(result(analyses)))
 
 
-def leaves(node: Node) -> Iterator[Any]:
+MAPS = {column.place[-1] for one in shape().all() for column in one.columns if column.kind == "map"}
+"""Objects whose keys the capture gives."""
+
+
+def leaves(node: Node, key: str = "") -> Iterator[Any]:
     """Yield every value of a document that a column must hold: lists of words as one, maps too."""
-    if isinstance(node, dict):
-        if set(node) and all(" " in key or isinstance(one, int) for key, one in node.items()):
-            names = {"read", "dissected", "partial", "seen", "evicted", "unlisted"}
-            names |= {"code", "version", "packets", "section", "port"}
-            if not names & set(node):
-                yield json.dumps(node, ensure_ascii=False)
-                return
-        for child in node.values():
+    if key in MAPS and isinstance(node, dict):
+        yield json.dumps(node, ensure_ascii=False)
+    elif isinstance(node, dict):
+        for name, child in node.items():
+            yield from leaves(child, name)
+    elif isinstance(node, list) and node and isinstance(node[0], dict):
+        for child in node:
             yield from leaves(child)
     elif isinstance(node, list):
-        if node and isinstance(node[0], dict):
-            for child in node:
-                yield from leaves(child)
-        elif node:
-            yield ", ".join(str(one) for one in node)
+        yield from [", ".join(str(one) for one in node)] if node else []
     elif node is not None:
         yield node
 
@@ -69,6 +73,11 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def test_tables_have_names_of_their_own() -> None:
+    names = [one.name for one in shape().all()]
+    assert len(set(names)) == len(names)
 
 
 def test_columns_have_names_of_their_own_and_a_meaning() -> None:

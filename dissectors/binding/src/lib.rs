@@ -72,8 +72,8 @@ impl Pass {
                 ..defaults.capture
             },
             filter: filter.map(filter::compile).transpose().map_err(to_python)?,
-            // Of a streamed table the rows are all that is wanted.
-            flows: stream.as_ref().map_or(flows, Streamed::is_of_flows),
+            // Of most streamed tables the rows are all that is wanted.
+            flows: stream.as_ref().and_then(Streamed::is_of_flows).unwrap_or(flows),
             stream,
             flow_capacity: flow_capacity.unwrap_or(defaults.flow_capacity),
             limits: Limits {

@@ -11,6 +11,7 @@
 pub mod address;
 mod checksum;
 pub mod container;
+mod digest;
 pub mod error;
 pub mod explain;
 pub mod icmp;

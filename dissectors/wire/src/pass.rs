@@ -44,7 +44,7 @@ pub struct Options {
     /// Bytes of the file to a block of the offset index that is made on the way, if one is.
     pub index_block_bytes: Option<u64>,
     /// Whether to read in one thread and to track in another. `None` is where there are two
-    /// processors, and not of a pipe. Never with a streamed table or an index.
+    /// processors, and not of a pipe. Never with an index or a streamed table but that of sightings.
     pub two_threads: Option<bool>,
     /// Nodes of a simulator's trace that are interfaces of one host each.
     pub hosts: Hosts,
@@ -168,7 +168,8 @@ impl Pass {
         let capture = capture.into();
         let file_length = capture.file_length();
         // Rows and indexes tell of bytes that are not handed over; a pipe may keep a thread waiting.
-        let may_thread = options.stream.is_none() && options.index_block_bytes.is_none();
+        let needs_bytes = options.stream.as_ref().is_some_and(Streamed::needs_bytes);
+        let may_thread = !needs_bytes && options.index_block_bytes.is_none();
         let by_itself = || file_length.is_some() && has_two_processors();
         let threaded = may_thread && options.two_threads.unwrap_or_else(by_itself);
         let (with_flows, of_several) = (options.flows, matches!(capture, CaptureSet::Several(_)));
@@ -177,6 +178,7 @@ impl Pass {
             capture,
             decoder: Decoder::new(DecoderOptions { udp_ports, flows: with_flows }),
             filter: options.filter.take(),
+            with_digests: matches!(options.stream, Some(Streamed::Sightings(_))),
             turn: 0,
             trace: Box::new(Trace::new(std::mem::take(&mut options.hosts), with_flows)),
             untold: Untold::default(),

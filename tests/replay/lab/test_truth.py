@@ -261,7 +261,7 @@ def test_made_now(name: str, tmp_path: Path) -> None:
     CHECKS[name](place, truth)
     found = inside("analyze", place, "--json")
     assert found.exit_code == 0
-    assert found.stderr == f"{place}: a run; its events, and what its client saw\n"
+    assert found.stderr == f"{place}: a run; its events, and what both ends saw\n"
     document = json.loads(found.stdout)
     assert document["captures"][0]["path"] == str(place / "client.pcapng")
     (association,) = document["associations"]

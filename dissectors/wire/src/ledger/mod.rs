@@ -38,7 +38,7 @@ pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmi
 pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
-pub use packet::{DatagramRow, FrameRow, SegmentRow};
+pub use packet::{DatagramRow, FrameRow, SegmentRow, SightingRow};
 pub(crate) use room::push;
 pub use room::{Bounded, ROOM_BYTES, Room};
 pub use simulation::{HopRow, LinkRow, RouteRow, TransitRow};

@@ -103,6 +103,38 @@ tables! {
         sent_ns: Option<i64>,
     }
 
+    /// Every packet of SCTP, TCP and UDP that belongs to an association or a flow, as it is found again in a capture taken elsewhere. Damaged packets of SCTP are left out. Streamed, not kept.
+    sightings: SightingRow {
+        /// IP protocol number: 132, 6 or 17.
+        protocol: u8,
+        /// Association number of SCTP.
+        association: Option<u32>,
+        /// Flow number of TCP and UDP.
+        flow: Option<u32>,
+        /// Sender: a or b.
+        sender: &'static str,
+        /// Path number of SCTP; absent for copies of a frame.
+        path: Option<u32>,
+        /// Frame number in the file; of a packet in IP fragments, the frame that completed it.
+        frame: u64,
+        /// Time of the packet.
+        time_ns: i64,
+        /// Length of the frame on the wire.
+        wire_bytes: u32,
+        /// TSN of the first DATA or I-DATA chunk.
+        tsn: Option<u32>,
+        /// Of the DATA or I-DATA chunk sent the least often: 1 where the packet has the first sight of a TSN, 2 for a first retransmission, ...; 0 when the earlier ones are not known.
+        transmission: Option<u32>,
+        /// Whether the packet repeats that of a recent frame, and it was not its sender who repeated it.
+        duplicate_frame: bool,
+        /// Whether the capture cut the packet.
+        truncated: bool,
+        /// Of the transport packet as far as captured, without ports and checksum, and of a SYN without options: what is left is the same at both ends.
+        digest: u64,
+        /// Likewise of its length and its first 32 bytes alone, for captures of which one cuts packets.
+        head_digest: u64,
+    }
+
     /// Every frame of the capture, and what became of it. Streamed, not kept.
     frames: FrameRow {
         /// Frame number in the file.

@@ -8,7 +8,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::column::{Cell, tables};
 use super::message::MessageRow;
-use super::packet::{DatagramRow, FrameRow, SegmentRow};
+use super::packet::{DatagramRow, FrameRow, SegmentRow, SightingRow};
 use super::{describe, sentence};
 use crate::address::Address;
 
@@ -104,6 +104,7 @@ pub enum Streamed {
     Segments(Vec<SegmentRow>),
     Datagrams(Vec<DatagramRow>),
     Frames(Vec<FrameRow>),
+    Sightings(Vec<SightingRow>),
 }
 
 impl Streamed {
@@ -115,6 +116,7 @@ impl Streamed {
             Streamed::Segments(Vec::new()),
             Streamed::Datagrams(Vec::new()),
             Streamed::Frames(Vec::new()),
+            Streamed::Sightings(Vec::new()),
         ]
     }
 
@@ -129,12 +131,23 @@ impl Streamed {
             Streamed::Segments(_) => SegmentRow::TABLE,
             Streamed::Datagrams(_) => DatagramRow::TABLE,
             Streamed::Frames(_) => FrameRow::TABLE,
+            Streamed::Sightings(_) => SightingRow::TABLE,
         }
     }
 
     /// Whether flows need to be followed for the rows: those of TCP and UDP, and of every frame.
-    pub fn is_of_flows(&self) -> bool {
-        !matches!(self, Streamed::Chunks(_) | Streamed::Messages(_))
+    /// None where the rows are of all that is followed.
+    pub fn is_of_flows(&self) -> Option<bool> {
+        match self {
+            Streamed::Chunks(_) | Streamed::Messages(_) => Some(false),
+            Streamed::Segments(_) | Streamed::Datagrams(_) | Streamed::Frames(_) => Some(true),
+            Streamed::Sightings(_) => None,
+        }
+    }
+
+    /// Whether the rows tell of bytes that a thread that reads ahead does not hand over.
+    pub(crate) fn needs_bytes(&self) -> bool {
+        !matches!(self, Streamed::Sightings(_))
     }
 
     pub fn schema(&self) -> SchemaRef {
@@ -144,6 +157,7 @@ impl Streamed {
             Streamed::Segments(_) => SegmentRow::schema(),
             Streamed::Datagrams(_) => DatagramRow::schema(),
             Streamed::Frames(_) => FrameRow::schema(),
+            Streamed::Sightings(_) => SightingRow::schema(),
         }
     }
 
@@ -154,6 +168,7 @@ impl Streamed {
             Streamed::Segments(rows) => rows.len(),
             Streamed::Datagrams(rows) => rows.len(),
             Streamed::Frames(rows) => rows.len(),
+            Streamed::Sightings(rows) => rows.len(),
         }
     }
 
@@ -168,6 +183,7 @@ impl Streamed {
             Streamed::Segments(rows) => SegmentRow::batch(&std::mem::take(rows)),
             Streamed::Datagrams(rows) => DatagramRow::batch(&std::mem::take(rows)),
             Streamed::Frames(rows) => FrameRow::batch(&std::mem::take(rows)),
+            Streamed::Sightings(rows) => SightingRow::batch(&std::mem::take(rows)),
         }
     }
 }

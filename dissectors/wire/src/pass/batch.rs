@@ -5,6 +5,7 @@
 use super::front::{Listener, Nothing, Transport};
 use crate::address::Address;
 use crate::container::Frame;
+use crate::digest::Digests;
 use crate::packet::bytes::clamp;
 use crate::packet::{Datagram, Source};
 use crate::problem::Problem;
@@ -27,6 +28,8 @@ pub struct Batch {
     packets: Vec<KeptPacket>,
     chunks: Vec<KeptChunk>,
     datagrams: Vec<KeptDatagram>,
+    /// One a packet and datagram, where somebody asks for them.
+    digests: Vec<Digests>,
     nothings: Vec<Nothing>,
     problems: Vec<Problem>,
     comments: Vec<String>,
@@ -42,6 +45,7 @@ struct Told {
     packets: usize,
     chunks: usize,
     datagrams: usize,
+    digests: usize,
     nothings: usize,
     problems: usize,
     comments: usize,
@@ -123,6 +127,7 @@ impl Batch {
         self.packets.clear();
         self.chunks.clear();
         self.datagrams.clear();
+        self.digests.clear();
         self.nothings.clear();
         self.problems.clear();
         self.comments.clear();
@@ -191,6 +196,11 @@ impl Batch {
                 captured_length: kept.captured_length,
                 comments: next(&self.comments, &mut told.comments, kept.comments),
             };
+            if !matches!(kept.what, What::Nothing) {
+                for digests in next(&self.digests, &mut told.digests, 1) {
+                    to.digests(*digests);
+                }
+            }
             match kept.what {
                 What::Sctp => {
                     for packet in next(&self.packets, &mut told.packets, 1) {
@@ -305,6 +315,10 @@ fn part(bytes: &[u8], start: u32, length: usize) -> &[u8] {
 }
 
 impl Listener for Batch {
+    fn digests(&mut self, digests: Digests) {
+        self.digests.push(digests);
+    }
+
     #[inline]
     fn sctp<'p>(
         &mut self,

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::work::{Whole, reason, report};
+use etherparse::{IpNumber, ip_number};
+
+use crate::digest::Digests;
 use crate::icmp;
 use crate::ledger::Streamed;
 use crate::problem::Problem;
-use crate::rows::{datagram_row, segment_row};
-use crate::track::Tracker;
-use crate::track::flow::{Flows, Sight};
+use crate::rows::{datagram_row, segment_row, sighting_of_flow};
+use crate::track::flow::{Flows, Followed, Sight};
+use crate::track::{Moment, Tracker};
 use crate::{tcp, udp};
 
 /// Reads one packet of TCP, UDP or ICMP.
@@ -17,6 +20,8 @@ pub(super) struct FlowReader<'w> {
     pub tracker: &'w mut Tracker,
     pub problems: &'w mut BTreeMap<String, u64>,
     pub streamed: &'w mut Option<Streamed>,
+    /// Of the packet, where somebody asks for them.
+    pub digests: Option<Digests>,
 }
 
 impl FlowReader<'_> {
@@ -29,6 +34,7 @@ impl FlowReader<'_> {
         if let Some(Streamed::Segments(rows)) = self.streamed {
             rows.push(segment_row(sight, &segment, &followed));
         }
+        self.sighting(ip_number::TCP, sight, &followed);
         match followed.problem {
             None => Whole::Yes,
             Some(problem) => {
@@ -47,6 +53,7 @@ impl FlowReader<'_> {
         if let Some(Streamed::Datagrams(rows)) = self.streamed {
             rows.push(datagram_row(sight, &datagram, &followed));
         }
+        self.sighting(ip_number::UDP, sight, &followed);
         Whole::Yes
     }
 
@@ -70,6 +77,13 @@ impl FlowReader<'_> {
         }
     }
 
+    fn sighting(&mut self, protocol: IpNumber, sight: &Sight<'_>, followed: &Followed) {
+        if let (Some(digests), Some(Streamed::Sightings(rows))) = (self.digests, &mut self.streamed)
+        {
+            rows.extend(sighting_of_flow(protocol.0, sight, followed, &digests));
+        }
+    }
+
     fn nothing(&mut self, sight: &Sight<'_>, problem: Problem) -> Whole {
         let reason = reason(&problem);
         self.say(sight, problem);
@@ -78,6 +92,7 @@ impl FlowReader<'_> {
 
     fn say(&mut self, sight: &Sight<'_>, problem: Problem) {
         let problem = problem.at(sight.datagram.offset as usize);
-        report(self.tracker, self.problems, &problem, sight.moment);
+        let Moment { time_ns, frame } = sight.moment;
+        report(self.tracker, self.problems, &problem, frame, Some(time_ns));
     }
 }

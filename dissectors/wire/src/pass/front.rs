@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Filter;
 use crate::container::{Capture, CaptureSet, Frame};
+use crate::digest::Digests;
 use crate::error::{Error, Result};
 use crate::ns2::{Told, Trace, Transport as Simulated};
 use crate::packet::{Decoder, Found, Packet, Skip, Source};
@@ -14,6 +15,7 @@ use crate::problem::Problem;
 use crate::sctp::{self, Chunk, verify};
 use crate::track::flow::Sight;
 use crate::track::{Moment, Seen};
+use etherparse::{IpNumber, ip_number};
 
 /// Why a frame has no packet that is read.
 #[derive(Clone)]
@@ -22,6 +24,8 @@ pub enum Nothing {
     Excluded,
     Skip(Skip),
     Problem(Problem),
+    /// A line of a trace that cannot be read, so that its time is not known either.
+    Unreadable(Problem),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +35,21 @@ pub enum Transport {
     Icmp,
 }
 
+impl Transport {
+    fn protocol(self) -> IpNumber {
+        match self {
+            Transport::Tcp => ip_number::TCP,
+            Transport::Udp => ip_number::UDP,
+            Transport::Icmp => ip_number::ICMP,
+        }
+    }
+}
+
 /// Takes what is found, every frame once.
 pub trait Listener {
+    /// The digests of the packet or datagram that is told next, where somebody asks for them.
+    fn digests(&mut self, digests: Digests);
+
     /// An SCTP packet that begins `offset` bytes into its frame.
     fn sctp<'p>(
         &mut self,
@@ -62,6 +79,7 @@ pub struct Front {
     pub capture: CaptureSet,
     pub decoder: Decoder,
     pub filter: Option<Filter>,
+    pub with_digests: bool,
     /// Records so far.
     pub turn: u64,
     /// What reads the lines of a simulator's trace.
@@ -113,7 +131,7 @@ impl Front {
         // By reference: a packet is large, and moving it costs as much as finding it.
         let (transport, datagram) = match &found {
             Found::Sctp(packet) => {
-                tell(packet, &frame, to);
+                tell(packet, &frame, self.with_digests, to);
                 if packet.reassembled {
                     to.pieces(self.decoder.sources());
                 }
@@ -132,6 +150,9 @@ impl Front {
             }
         };
         let sight = Sight::of(datagram, moment(&frame), frame.wire_length, frame.interface_name);
+        if self.with_digests {
+            to.digests(Digests::of(transport.protocol(), datagram.bytes, datagram.length));
+        }
         to.flow(&frame, transport, &sight);
         Ok(Turn::Frame)
     }
@@ -170,7 +191,7 @@ fn simulated(
                 return Ok(Turn::Frame);
             }
             Told::Problem(problem) => {
-                to.nothing(&frame, Nothing::Problem(problem));
+                to.nothing(&frame, Nothing::Unreadable(problem));
                 return Ok(Turn::Frame);
             }
         }
@@ -182,13 +203,16 @@ fn moment(frame: &Frame<'_>) -> Moment {
 }
 
 #[inline(always)]
-fn tell(packet: &Packet<'_>, frame: &Frame<'_>, to: &mut impl Listener) {
+fn tell(packet: &Packet<'_>, frame: &Frame<'_>, with_digests: bool, to: &mut impl Listener) {
     match sctp::parse(packet.sctp, packet.sctp_length) {
         Ok((header, chunks)) => {
             let head = (header, verify(packet.sctp, &header, packet.sctp_length));
             let (moment, wire_bytes) = (moment(frame), frame.wire_length);
             let interface = frame.interface_name;
             let seen = Seen::of(packet, head, chunks.clone(), moment, wire_bytes, interface);
+            if with_digests {
+                to.digests(Digests::of(ip_number::SCTP, packet.sctp, packet.sctp_length));
+            }
             to.sctp(frame, &seen, packet.sctp_offset, chunks);
         }
         Err(problem) => {

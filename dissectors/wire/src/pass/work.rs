@@ -7,13 +7,14 @@ use super::flow::FlowReader;
 use super::front::{Listener, Nothing, Transport, Untold};
 use super::{Frames, Options};
 use crate::container::Frame;
+use crate::digest::Digests;
 use crate::error::Error;
 use crate::index::Indexer;
 use crate::ledger::{CommentRow, PROBLEM_ROWS, ProblemRow, Streamed};
 use crate::packet::Source;
 use crate::problem::{Kind, Layer, Problem};
-use crate::rows::{chunk_row, frame_row};
-use crate::sctp::Chunk;
+use crate::rows::{chunk_row, frame_row, sighting_of_sctp};
+use crate::sctp::{Chunk, chunk};
 use crate::track::flow::{Flows, Sight};
 use crate::track::standing::Standing;
 use crate::track::{Located, Moment, Seen, Tracker};
@@ -29,6 +30,8 @@ pub struct Work {
     pub problems: BTreeMap<String, u64>,
     pub streamed: Option<Streamed>,
     pub index: Option<Indexer>,
+    /// Of the packet that comes next, where somebody asks for them.
+    pub digests: Option<Digests>,
 }
 
 /// How much of a frame was read.
@@ -64,6 +67,7 @@ impl Work {
             problems: BTreeMap::new(),
             streamed: options.stream,
             index: options.index_block_bytes.map(Indexer::new),
+            digests: None,
         }
     }
 
@@ -154,6 +158,8 @@ impl Work {
         let located = self.tracker.packet(seen, first.as_ref());
         let standing = Standing::of(&located);
         let mut transmissions = Vec::new();
+        let digests = self.digests.take();
+        let mut data = None;
         let mut whole = Whole::Yes;
         if matches!(located, Located::Nowhere) {
             self.problem(BEYOND_THE_PATHS, offset, seen.moment);
@@ -177,12 +183,18 @@ impl Work {
                     whole = Whole::Partly;
                 }
             }
+            if digests.is_some() {
+                data = sent_least(data, &chunk, transmission);
+            }
             if let Some(Streamed::Chunks(rows)) = &mut self.streamed {
                 rows.push(chunk_row(seen, &standing, &chunk, index, transmission));
             }
             if self.index.is_some() {
                 transmissions.extend(transmission);
             }
+        }
+        if let (Some(digests), Some(Streamed::Sightings(rows))) = (digests, &mut self.streamed) {
+            rows.extend(sighting_of_sctp(seen, &standing, &digests, data));
         }
         if let Some(index) = &mut self.index {
             index.packet(source, &standing, &transmissions);
@@ -193,11 +205,32 @@ impl Work {
     #[cold]
     fn problem(&mut self, problem: Problem, offset: u32, moment: Moment) {
         let problem = problem.at(offset as usize);
-        report(&mut self.tracker, &mut self.problems, &problem, moment);
+        let Moment { time_ns, frame } = moment;
+        report(&mut self.tracker, &mut self.problems, &problem, frame, Some(time_ns));
     }
 }
 
+/// First TSN of a packet, and the transmission of that of its chunks that was sent the least often,
+/// with one more chunk. 0, of a chunk whose earlier transmissions are not known, is the last to count.
+fn sent_least(
+    so_far: Option<(u32, Option<u32>)>,
+    chunk: &Chunk<'_>,
+    transmission: Option<u32>,
+) -> Option<(u32, Option<u32>)> {
+    if !matches!(chunk.kind, chunk::DATA | chunk::I_DATA) {
+        return so_far;
+    }
+    let Ok(data) = chunk.data() else { return so_far };
+    let (tsn, least) = so_far.unwrap_or((data.tsn, None));
+    let known = [least, transmission].into_iter().flatten();
+    Some((tsn, known.min_by_key(|count| count.wrapping_sub(1))))
+}
+
 impl Listener for Work {
+    fn digests(&mut self, digests: Digests) {
+        self.digests = Some(digests);
+    }
+
     #[inline]
     fn sctp<'p>(
         &mut self,
@@ -228,8 +261,9 @@ impl Listener for Work {
     fn flow(&mut self, frame: &Frame<'_>, transport: Transport, sight: &Sight<'_>) {
         self.note(frame);
         self.keep_comments(frame);
+        let digests = self.digests.take();
         let Work { tracker, flows, problems, streamed, .. } = self;
-        let mut reader = FlowReader { flows, tracker, problems, streamed };
+        let mut reader = FlowReader { flows, tracker, problems, streamed, digests };
         let (protocol, whole) = match transport {
             Transport::Tcp => ("tcp", reader.tcp(sight)),
             Transport::Udp => ("udp", reader.udp(sight)),
@@ -239,17 +273,22 @@ impl Listener for Work {
     }
 
     fn nothing(&mut self, frame: &Frame<'_>, nothing: Nothing) {
-        self.note(frame);
+        let time_ns = if let Nothing::Unreadable(_) = nothing {
+            self.frames.read += 1;
+            None
+        } else {
+            self.note(frame);
+            Some(frame.time_ns)
+        };
         let why = match nothing {
             Nothing::Excluded => "excluded by the filter".into(),
             Nothing::Skip(skip) => {
                 self.keep_comments(frame);
                 skip.name().into()
             }
-            Nothing::Problem(problem) => {
+            Nothing::Problem(problem) | Nothing::Unreadable(problem) => {
                 self.keep_comments(frame);
-                let moment = Moment { time_ns: frame.time_ns, frame: frame.number };
-                report(&mut self.tracker, &mut self.problems, &problem, moment);
+                report(&mut self.tracker, &mut self.problems, &problem, frame.number, time_ns);
                 reason(&problem).into()
             }
         };
@@ -265,14 +304,15 @@ pub(super) fn report(
     tracker: &mut Tracker,
     counts: &mut BTreeMap<String, u64>,
     problem: &Problem,
-    moment: Moment,
+    frame: u64,
+    time_ns: Option<i64>,
 ) {
     *counts.entry(reason(problem)).or_insert(0) += 1;
     let rows = &mut tracker.ledger.problems;
     if rows.len() < PROBLEM_ROWS {
         rows.push(ProblemRow {
-            frame: moment.frame,
-            time_ns: Some(moment.time_ns),
+            frame,
+            time_ns,
             layer: problem.layer.name(),
             kind: problem.kind.name(),
             offset: u64::from(problem.offset),

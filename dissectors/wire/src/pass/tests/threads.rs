@@ -132,3 +132,42 @@ proptest! {
         assert_same(&file);
     }
 }
+
+/// Rows of sightings are made beside the ledger, and by a thread as without one.
+#[test]
+fn sightings() {
+    let mut syn = vec![0; 20];
+    syn[12] = 0x50;
+    syn[13] = 2;
+    let udp = [&[0, 7, 0, 8, 0, 12, 0, 0][..], b"data"].concat();
+    let records = [
+        ipv4(SCTP, &packet(&[data(1)])),
+        ipv4(6, &syn),
+        ipv4(17, &udp),
+        ipv4(SCTP, &packet(&[chunk(HEARTBEAT, 0, &[0, 1, 0, 8, 9, 9, 9, 9]), data(2)])),
+        ipv4(SCTP, &packet(&[data(1)])),
+    ];
+    let file = pcap(RAW, &records);
+    let rows = |two_threads| {
+        let stream = Streamed::of("sightings");
+        let options = Options { stream, two_threads: Some(two_threads), ..with_flows() };
+        let mut pass = open(file.clone(), options).unwrap();
+        assert_eq!(matches!(pass.reading, Reading::Ahead(_)), two_threads);
+        while pass.step(2).unwrap() {}
+        let Some(Streamed::Sightings(rows)) = pass.streamed() else { panic!() };
+        let rows = std::mem::take(rows);
+        let (_, summary) = pass.finish();
+        assert!(conserved(&summary.frames));
+        rows
+    };
+    let seen = rows(true);
+    assert_eq!(seen, rows(false));
+    let protocols: Vec<_> = seen.iter().map(|row| row.protocol).collect();
+    assert_eq!(protocols, [132, 6, 17, 132, 132]);
+    let numbers: Vec<_> = seen.iter().map(|row| (row.association, row.flow)).collect();
+    assert_eq!(numbers[..3], [(Some(0), None), (None, Some(0)), (None, Some(1))]);
+    let sent: Vec<_> = seen.iter().map(|row| (row.tsn, row.transmission)).collect();
+    assert_eq!(sent[3..], [(Some(2), Some(1)), (Some(1), None)]);
+    assert_eq!(seen[0].digest, seen[4].digest);
+    assert!(seen[4].duplicate_frame);
+}
