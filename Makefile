@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance whatif robustness fuzz fixtures docs wheel clean
+.PHONY: help build demo test lint types rust bench accuracy conformance whatif robustness fuzz fixtures docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,10 @@ conformance: build ## compare the captures in DIR="..." with tshark, field by fi
 whatif: build ## compare what explain predicts in the runs in DIR="..." with each other; WRITE=docs/explain.md
 	@test -n "$(DIR)" || { echo "name folders of runs: make whatif DIR=\"...\"" >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m whatif $(DIR) $(if $(WRITE),--write $(WRITE))
+
+accuracy: build ## hold the numbers against what the lab knows, in DIR=..., too; WRITE=docs/accuracy.md
+	@.ci/system-packages "$(PYTHON)" test
+	@PYTHONPATH=tests $(PY) -m accuracy $(DIR) $(if $(WRITE),--write $(WRITE))
 
 robustness: build ## read every file in DIR=... within 5 s and 300 MB
 	@test -n "$(DIR)" || { echo "name a folder of files: make robustness DIR=..." >&2; exit 2; }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .analyzer.thresholds import Thresholds
     from .dissectors.frame import Decoder, Frame
     from .dissectors.selection import Window
+    from .reports.folder import TableFormat
 
 # The rest is imported by the function that needs it: reading a capture of some thousand packets
 # takes less time than importing all of the package.
@@ -40,6 +41,11 @@ class Analysis:
     ledger: Ledger
     result: CaptureResult
     other: Ledger | None = None
+
+    @property
+    def ledgers(self) -> tuple[Ledger, ...]:
+        """The ledgers, in the order of `captures` in the result contract."""
+        return (self.ledger,) if self.other is None else (self.ledger, self.other)
 
     @property
     def associations(self) -> tuple[Association, ...]:
@@ -85,6 +91,42 @@ class Analysis:
         from .reports.contract import result
 
         return result([self.result])
+
+    def to_qlog(self) -> dict[str, Any]:
+        """Return what each end did on its paths as qlog events (docs/exports.md)."""
+        from .reports.qlog import document
+
+        return document([self])
+
+    def write(
+        self, folder: Path | str, form: TableFormat = "parquet", *, force: bool = False
+    ) -> Path:
+        """Write the result, and every table of it and of the ledger, to a folder.
+
+        Parameters
+        ----------
+        folder
+            Made when it is missing.
+        form
+            Of the tables: `parquet` or `csv`.
+        force
+            Write although the folder holds something.
+
+        Returns
+        -------
+        Path
+            Its manifest, which is written last (docs/exports.md).
+
+        Raises
+        ------
+        FileExistsError
+            When the folder is not empty and `force` is not given.
+        OSError
+            When something cannot be written.
+        """
+        from .reports.folder import write_folder
+
+        return write_folder(Path(folder), self.to_dict(), self.ledgers, form, force=force)
 
 
 def read(source: Source, options: ReadOptions | None = None) -> Ledger:

@@ -35,6 +35,10 @@ MISSED = 1.8
 """HEARTBEATs this many periods apart have one missing between them."""
 
 
+PROBE_FACTOR = 1.5
+"""A path in PF is probed once an RTO (RFC 7829 section 3.2), give or take half an RTO."""
+
+
 def infer_timers(
     context: Context, sender: End, given_up_after: list[list[Row]], vantage: str
 ) -> dict[str, Timer]:
@@ -225,15 +229,31 @@ def unseen_expiries(waits: Sequence[float | None]) -> int:
 
 
 def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, Timer]:
-    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3)."""
+    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3).
+
+    What may be the probing of a path in PF says nothing of HB.Interval, and is left out.
+    """
+    rto_value = None if rto is None else rto.measure.value
     gaps: list[float] = []
+    waits: list[
+        float
+    ] = []  # the same, if the timer was started by the HEARTBEAT ACK, as Linux does
     found: list[int] = []
     for path in range(len(context.paths)):
         beats = context.sent(context.heartbeats, sender, path)
+        expired_ns = min(
+            (row["time_ns"] for row in context.sent(context.timeouts, sender, path)), default=None
+        )
         for earlier, later in pairwise(beats):
-            if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
-                gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
-                found.append(later["frame"])
+            if context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
+                continue
+            gap = seconds(later["time_ns"] - earlier["time_ns"])
+            has_expired = expired_ns is not None and expired_ns <= later["time_ns"]
+            if has_expired and rto_value is not None and gap <= PROBE_FACTOR * rto_value:
+                continue
+            gaps.append(gap)
+            waits.append(gap - seconds(earlier["rtt_ns"] or 0))
+            found.append(later["frame"])
     if len(gaps) < 2:
         return {}
     period, frames = median(gaps), tuple(found)
@@ -245,7 +265,7 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
     if rto is not None and rto.measure.value is not None:
         rto_s = float(rto.measure.value)
-        low, high = max(0.0, min(near) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
+        low, high = max(0.0, min(waits) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
         value = min(max(low, round(period - rto_s, 3)), high)
         timers["hb_interval_s"] = Timer(
             Measure(value, "inferred", low, high),

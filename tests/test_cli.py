@@ -77,14 +77,14 @@ def test_out_writes_the_contract_and_every_table(tmp_path: Path) -> None:
     assert found.stderr == f"wrote {out / 'result.json'} and the tables of 2 captures\n"
     assert json.loads((out / "result.json").read_text()) == json.loads(found.stdout)
     folders = sorted(path.name for path in out.iterdir() if path.is_dir())
-    assert folders == ["0-client.pcapng", "1-client.pcapng"]
-    runs = parquet.read_table(out / "0-client.pcapng" / "runs.parquet")
-    assert sum(runs["chunks"].to_pylist()) == 1500
+    assert folders == ["ledger", "results"]
+    runs = parquet.read_table(out / "ledger" / "runs.parquet").to_pylist()
+    assert sum(run["chunks"] for run in runs if run["capture"] == 0) == 1500
 
 
 def test_bins_have_the_width_asked_for(tmp_path: Path) -> None:
     inside("analyze", LOSSY, "--bin", "250", "--out", tmp_path / "out")
-    starts = parquet.read_table(tmp_path / "out" / "0-client.pcapng" / "intervals.parquet")
+    starts = parquet.read_table(tmp_path / "out" / "ledger" / "intervals.parquet")
     assert {start % 250_000_000 for start in starts["start_ns"].to_pylist()} == {0}
 
 

@@ -42,6 +42,8 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "analyze-lossy-v4": ("analyze", LOSSY),
     "analyze-lossy-v4-annotated": ("analyze", LOSSY, *events(LOSSY), *NAMED_V4),
     "analyze-flows-mixed": ("analyze", MIXED, *NAMED_MIXED),
+    "export-failover-v6-filters": ("export", FAILOVER, "--to", "filters", *NAMED_V6),
+    "export-flows-mixed-filters": ("export", MIXED, "--to", "filters"),
     "info-flows-mixed": ("info", MIXED),
     "dissect-flows-mixed-tcp-retransmissions": (
         "dissect",
