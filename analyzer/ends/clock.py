@@ -39,6 +39,9 @@ WAYS = 32
 TICK_NS = 1_000
 """What the clocks of captures tell apart."""
 
+ALONE = 2
+"""One direction has no other that would tell a queue that grows from a clock."""
+
 BLOCKS = 8
 """Parts of the time in which packets without a queue before them are looked for."""
 
@@ -222,12 +225,42 @@ def _skew(x: Column, y: Column, points: Points) -> tuple[float, float]:
     skew = _allowed(_flattest(ways), x, y, points.leaving)
     if abs(skew) >= MOST_SKEW:
         return 0.0, MOST_SKEW  # a queue that grew all the time, rather than a clock
-    errors = []
-    for own in directions:
-        if not own:
-            continue
-        errors += [abs(_flattest(own) - skew), min(way.slack(skew, BLOCKS) for way in own)]
-    return skew, min(max(errors, default=MOST_SKEW), MOST_SKEW)
+    found = [
+        Direction(
+            abs(_flattest(own) - skew),
+            min(way.slack(skew, BLOCKS) for way in own),
+            min(way.spread(skew) for way in own),
+        )
+        for own in directions
+        if own
+    ]
+    return skew, min(_error(found), MOST_SKEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """How far off a skew may be by the packets of one direction, in seconds a second.
+
+    `apart` is how far their own skew is from it; `slack` and `spread` are those of the surest way.
+    """
+
+    apart: float
+    slack: float
+    spread: float
+
+
+def _error(directions: list[Direction]) -> float:
+    """Return how far a skew may be off.
+
+    As far as the worse direction allows; or no further than a direction whose packets took much the
+    same time allows by itself.
+    """
+    if not directions:
+        return MOST_SKEW
+    if len(directions) == 1:
+        return ALONE * directions[0].slack
+    worse = max(max(one.apart, one.slack) for one in directions)
+    return min([worse, *(one.apart + one.spread for one in directions)])
 
 
 def _envelopes(x: Column, y: Column, points: Points) -> list[Envelope]:
