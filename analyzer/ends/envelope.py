@@ -82,7 +82,8 @@ class Envelope:
     def _above(self, skew: float) -> Column:
         """How far each packet lies above the line that touches them from below."""
         level = self.y - self.sign * skew * self.x
-        return level - level.min()
+        found: Column = level - level.min()
+        return found
 
 
 def lower_hull(x: Column, y: Column) -> Column:
