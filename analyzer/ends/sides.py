@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class Overlay:
     """Both captures' packets, by one clock.
 
-    `rows` and `others` are the rows of packets in both; `paths`, of each pair, which path of the
-    first capture is which of the second, by those packets.
+    `rows` and `others` are the rows of packets in both.
     """
 
     first: Side
@@ -32,7 +31,6 @@ class Overlay:
     clock: Clock
     rows: Column
     others: Column
-    paths: tuple[dict[int, int], ...]
 
 
 def overlay(
@@ -41,7 +39,10 @@ def overlay(
     """Lay the packets of two captures over each other."""
     way = pairing.ways(one, pairs, is_second=False)
     other_way = pairing.ways(other, pairs, is_second=True)
-    matches = pairing.match(one, other, way, other_way)
+    other_path = _paths(other, other_way, pairs, ledgers)
+    # Chunks that are sent again on another path can make the same packet there.
+    on_path = (_on_path(way, one.path), _on_path(other_way, other_path))
+    matches = pairing.match(one, other, *on_path)
     order = np.argsort(other.frame[matches.second], kind="stable")
     rows, others = matches.first[order], matches.second[order]
     seen = [int((found != pairing.NO_WAY).sum()) for found in (way, other_way)]
@@ -51,7 +52,6 @@ def overlay(
     other_ns = clock.to_first(other.time_ns, other.frame)
     late = _by_time(matches.uneven, one, other_ns, rows, others, way, leaving)
     rows, others = np.concatenate((rows, late[0])), np.concatenate((others, late[1]))
-    known = _known_paths(way[rows] // 2, one.path[rows], other.path[others], len(pairs))
     partner, other_partner = (np.full(len(each), NOBODY, np.int64) for each in (one, other))
     partner[rows], other_partner[others] = others, rows
     (start_ns, end_ns), other_span = (
@@ -65,7 +65,7 @@ def overlay(
             other,
             other_ns,
             other_way,
-            _paths(other, other_way, pairs, known, ledgers),
+            other_path,
             ~leaving[other_way],
             other_partner,
             other_start_ns,
@@ -74,7 +74,6 @@ def overlay(
         clock,
         rows,
         others,
-        tuple({here: there for there, here in paths.items()} for paths in known),
     )
 
 
@@ -159,21 +158,19 @@ def _by_time(
     return np.concatenate(found[0]), np.concatenate(found[1])
 
 
-def _known_paths(pair: Column, here: Column, there: Column, pairs: int) -> list[dict[int, int]]:
-    """Of each pair, the first capture's number of each path of the second, by most packets."""
-    known: list[dict[int, int]] = [{} for _ in range(pairs)]
-    counted = pairing.combinations(pair, there, here)
-    for (number, other_path, path), _ in sorted(counted, key=lambda found: found[1]):
-        known[number][other_path] = path
-    return known
+def _on_path(way: Column, path: Column) -> Column:
+    """Number way and path together; a path that the other capture has not belongs to no way."""
+    most = 1 << 31
+    found: Column = np.where(
+        (way == pairing.NO_WAY) | (path == UNPLACED),
+        pairing.NO_WAY,
+        way.astype(np.int64) * most + path - NO_PATH,
+    )
+    return found
 
 
 def _paths(
-    other: Sightings,
-    other_way: Column,
-    pairs: list[Pair],
-    known: list[dict[int, int]],
-    ledgers: tuple[Ledger, Ledger],
+    other: Sightings, other_way: Column, pairs: list[Pair], ledgers: tuple[Ledger, Ledger]
 ) -> Column:
     """Paths of the second capture's packets, as the first numbers them.
 
@@ -194,6 +191,6 @@ def _paths(
             continue
         pair = pairs[number]
         ends = (b, a) if pair.swapped else (a, b)
-        here = known[number].get(path, numbers.get((pair.first, *ends), UNPLACED))
+        here = pair.paths.get(path, numbers.get((pair.first, *ends), UNPLACED))
         found[(other_way // 2 == number) & (other.path == path)] = here
     return found
