@@ -14,7 +14,7 @@ from rich.text import Text
 from ..analyzer.context import ENDS
 from ..analyzer.model import Handover
 from . import streams
-from .ends import other_end_line, transit_section
+from .ends import flow_transit_section, other_end_line, transit_section
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
 from .units import bits_per_second, duration, file_name, ratio
@@ -73,6 +73,8 @@ def report(capture: CaptureResult) -> Group:
         parts += ["", *_association(association, start_ns)]
     if capture.flows:
         parts.append(flows_section(capture.flows, start_ns))
+        if (transit := flow_transit_section(capture.flows)) is not None:
+            parts.append(transit)
     parts += [connection_section(connection, start_ns) for connection in capture.connections]
     if any(flow.findings for flow in capture.flows):
         parts.append(findings_section(capture.flows))
