@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .sightings import Sightings
 
 
+MOST_PATHS = 1 << 31
+"""More than an association is given, so that a number can be made of both."""
+
+
 @dataclass(frozen=True, slots=True)
 class Overlay:
     """Both captures' packets, by one clock.
@@ -103,16 +107,18 @@ def _leaving(way: Column, delta_ns: Column, pairs: int, *, more_at_first: int) -
     found = np.zeros(2 * pairs, bool)
     found[0::2], found[1::2] = votes >= 0, votes < 0
     unsure = np.flatnonzero(votes == 0).tolist()
+    order = np.argsort(pair, kind="stable")
+    rows = np.split(order, np.searchsorted(pair[order], np.arange(1, pairs)))
     if len(unsure) < pairs:
         sure = votes[pair] != 0
         out = found[way]
         middle = (np.median(delta_ns[sure & out]) + np.median(delta_ns[sure & ~out])) / 2
-        first_sends = [bool(np.median(delta_ns[pair == number]) >= middle) for number in unsure]
+        first_sends = [bool(np.median(delta_ns[rows[number]]) >= middle) for number in unsure]
     else:
         ahead = more_at_first > 0 or (more_at_first == 0 and bool(np.median(delta_ns) >= 0))
         first_sends = [ahead] * pairs
     for number, here in zip(unsure, first_sends, strict=True):
-        sender = int(way[pair == number][0] % 2)
+        sender = int(way[rows[number][0]] % 2)
         found[2 * number + sender], found[2 * number + 1 - sender] = here, not here
     return found
 
@@ -160,11 +166,10 @@ def _by_time(
 
 def _on_path(way: Column, path: Column) -> Column:
     """Number way and path together; a path that the other capture has not belongs to no way."""
-    most = 1 << 31
     found: Column = np.where(
         (way == pairing.NO_WAY) | (path == UNPLACED),
         pairing.NO_WAY,
-        way.astype(np.int64) * most + path - NO_PATH,
+        way.astype(np.int64) * MOST_PATHS + path - NO_PATH,
     )
     return found
 
@@ -183,8 +188,8 @@ def _paths(
         }
         for ledger in ledgers
     )
-    found = np.full(len(other), NO_PATH, np.int32)
     by_association = {pair.second: number for number, pair in enumerate(pairs)}
+    known = {}
     for (association, a, b), path in theirs.items():
         number = by_association.get(association)
         if number is None:
@@ -192,5 +197,10 @@ def _paths(
         pair = pairs[number]
         ends = (b, a) if pair.swapped else (a, b)
         here = pair.paths.get(path, numbers.get((pair.first, *ends), UNPLACED))
-        found[(other_way // 2 == number) & (other.path == path)] = here
+        known[number * MOST_PATHS + path] = here
+    keys = np.array([-1, *sorted(known)], np.int64)
+    values = np.array([NO_PATH, *(known[key] for key in sorted(known))], np.int32)
+    own = (other_way // 2).astype(np.int64) * MOST_PATHS + other.path
+    places = np.searchsorted(keys, own, side="right") - 1
+    found: Column = np.where(keys[places] == own, values[places], NO_PATH).astype(np.int32)
     return found
