@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from altering import Captured, altered, cut, kept, step
+from altering import Captured, altered, cut, kept, packets, step
+from pathscope import api
 from pathscope.analyzer.transit import ABSENT_NS
+from pathscope.dissectors import ledger as ledgers
 from running import CAPTURES
 from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
@@ -16,6 +18,7 @@ from scapy.layers.sctp import crc32c
 from twoends import (
     LOSSY,
     MS,
+    READ,
     SECOND,
     both,
     first_ns,
@@ -146,3 +149,43 @@ def test_what_the_network_duplicates_arrives_twice(tmp_path: Path) -> None:
     assert numbers["0 wlan a"]["duplicated_packets"].value == len(counted)
     assert numbers["0 wlan a"]["unsent_packets"].value == 0
     assert numbers["0 wlan b"]["duplicated_packets"].value == 0
+
+
+def test_a_path_of_which_one_capture_has_nothing(tmp_path: Path) -> None:
+    client = altered(
+        LOSSY / "client.pcapng", tmp_path / "client.pcapng", kept(lambda one: one.interface == 0)
+    )
+    whole = fitted(LOSSY / "client.pcapng", LOSSY / "server.pcapng")
+    found = both(client, LOSSY / "server.pcapng")
+    theirs = [one for one in packets(LOSSY / "server.pcapng") if one.interface == 1 and one.is_sctp]
+    (same,) = other_end(found).counterparts
+    assert same.unplaced_packets == len(theirs) == 15
+    assert any("15 packets of" in text for text in found.warnings)
+    # The other way round they arrived, or were lost, without having been captured when they left.
+    turned = dict(transits(both(LOSSY / "server.pcapng", client)))
+    assert turned["0 cellular a"]["unsent_packets"].value == 11
+    assert turned["0 cellular a"]["sent_packets"].value == 0
+    assert turned["0 cellular b"]["lost_packets"].value == 4
+    assert len(whole.ways) == 4
+
+
+def test_captures_of_nothing_are_not_two_ends(tmp_path: Path) -> None:
+    nothing = altered(LOSSY / "client.pcapng", tmp_path / "nothing.pcapng", lambda _: None)
+    assert len(api.analyze_two(nothing, LOSSY / "server.pcapng")) == 2
+    assert len(api.analyze_two(nothing, nothing)) == 2
+
+
+def test_who_asks_for_the_sightings_keeps_them() -> None:
+    (found,) = api.analyze_two(LOSSY / "client.pcapng", LOSSY / "server.pcapng", options=READ)
+    assert found.ledger.tables["sightings"].num_rows == 532
+    assert found.other is not None
+    assert found.other.tables["sightings"].num_rows == 523
+
+
+def test_sightings_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledgers, "MOST_SIGHTINGS", 100)
+    monkeypatch.setattr(ledgers, "STEP_RECORDS", 60)
+    found = ledgers.read(LOSSY / "client.pcapng", READ)
+    kept_rows = found.tables["sightings"].num_rows
+    assert 0 < kept_rows <= 100
+    assert found.capture["unlisted"]["sightings"] == 532 - kept_rows
