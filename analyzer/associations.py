@@ -107,7 +107,7 @@ def _association(context: Context) -> Association:
         totals={end: association_totals(context, end) for end in ENDS},
         streams=describe_streams(context, vantage),
         receivers=describe_receivers(context, vantage),
-        paths=describe_paths(context, ordered, tuple(excursions), vantage),
+        paths=describe_paths(context, ordered, tuple(excursions), timers, vantage),
         handovers=ordered,
         excursions=tuple(excursions),
         asconf=exchanges(context),

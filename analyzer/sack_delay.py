@@ -89,9 +89,7 @@ def _inferred(known: list[tuple[Row, tuple[float, float]]]) -> dict[str, Measure
     surely = sum(high < AT_ONCE_S for _, high in spans)
     perhaps = sum(low < AT_ONCE_S for low, _ in spans)
     held = [span for span in spans if span[1] >= AT_ONCE_S]
-    ratio = Measure(
-        surely / len(spans), "inferred", surely / len(spans), perhaps / len(spans)
-    )
+    ratio = Measure(surely / len(spans), "inferred", surely / len(spans), perhaps / len(spans))
     if not held:
         reason = "every packet that came alone was acknowledged at once"
         return {"at_once_ratio": ratio, "sack_delay_s": Measure.absent(reason)}

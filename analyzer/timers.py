@@ -6,6 +6,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from .heartbeat_intervals import idle_pairs
 from .measure import Measure, seconds
 from .model import Timer
 from .rto import unclamped_s
@@ -142,9 +143,7 @@ def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
     return timers
 
 
-def _setting(
-    rows: list[Row], note: str | None, text: str, shown: list[Row] | None = None
-) -> Timer:
+def _setting(rows: list[Row], note: str | None, text: str, shown: list[Row] | None = None) -> Timer:
     """Make a setting of the least time to an expiry; `shown` are the rows in evidence."""
     shown = rows if shown is None else shown
     least = min(seconds(row["elapsed_ns"]) for row in rows)
@@ -202,11 +201,9 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     gaps: list[float] = []
     found: list[int] = []
     for path in range(len(context.paths)):
-        beats = context.sent(context.heartbeats, sender, path)
-        for earlier, later in pairwise(beats):
-            if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
-                gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
-                found.append(later["frame"])
+        for earlier, later in idle_pairs(context, sender, path):
+            gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
+            found.append(later["frame"])
     if len(gaps) < 2:
         return {}
     period, frames = median(gaps), tuple(found)
