@@ -279,6 +279,7 @@ def test_every_rule_is_a_word_of_the_contract(name: str) -> None:
 def test_every_number_has_definition_unit_and_source() -> None:
     for name in (
         "totals", "direction_metrics", "heartbeats", "handover_metrics", "instants",
+        "waiting_metrics", "receiver_metrics",
         "region_metrics", "timers", "flow_metrics", "flow_direction_metrics",
         "connection_totals", "subflow_sender_metrics", "subflow_metrics",
     ):  # fmt: skip
