@@ -104,7 +104,7 @@ def _association(
             else:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
-    paths = describe_paths(context, ordered, tuple(excursions), vantage)
+    paths = describe_paths(context, ordered, tuple(excursions), timers, vantage)
     regions, inside_and_outside = handoff(context)
     return Association(
         number=row["association"],

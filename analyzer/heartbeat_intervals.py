@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .measure import Measure, seconds
 
 if TYPE_CHECKING:
+    from ..dissectors.ledger import Row
     from .context import Context
     from .model import End, Timer
 
@@ -25,7 +26,10 @@ def heartbeat_intervals(
     context: Context, sender: End, path: int, timers: dict[str, Timer]
 ) -> dict[str, Measure]:
     """Count the intervals of an idle path, and those that lie in the bounds."""
-    gaps = idle_gaps_s(context, sender, path)
+    gaps = [
+        seconds(later["time_ns"] - earlier["time_ns"])
+        for earlier, later in idle_pairs(context, sender, path)
+    ]
     count = {"interval_samples": Measure.observed(len(gaps))}
     if not gaps:
         return count | dict.fromkeys(NAMES, Measure.absent("no two HEARTBEATs on the idle path"))
@@ -48,10 +52,10 @@ def heartbeat_intervals(
     )
 
 
-def idle_gaps_s(context: Context, sender: End, path: int) -> list[float]:
-    """Times from one HEARTBEAT to the next with no DATA of the sender on the path in between."""
+def idle_pairs(context: Context, sender: End, path: int) -> list[tuple[Row, Row]]:
+    """Each HEARTBEAT and the next, with no DATA of the sender on the path in between."""
     return [
-        seconds(later["time_ns"] - earlier["time_ns"])
+        (earlier, later)
         for earlier, later in pairwise(context.sent(context.heartbeats, sender, path))
         if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"])
     ]

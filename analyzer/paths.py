@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .bins import Totals
 from .context import ENDS
+from .heartbeat_intervals import heartbeat_intervals
 from .measure import Measure, seconds
 from .model import Direction, Path
 from .outages import outage_s, path_outages
@@ -16,7 +17,7 @@ from .states import path_states
 if TYPE_CHECKING:
     from ..dissectors.ledger import Row
     from .context import Context
-    from .model import End, Excursion, Handover
+    from .model import End, Excursion, Handover, Timer
 
 RETRANSMISSION_CAUSES = ("t3", "fast", "after_failover", "unknown")
 
@@ -25,6 +26,7 @@ def describe_paths(
     context: Context,
     handovers: tuple[Handover, ...],
     excursions: tuple[Excursion, ...],
+    timers: dict[End, dict[str, Timer]],
     vantage: str,
 ) -> tuple[Path, ...]:
     """Describe every path of an association; `vantage` is where the capture was taken."""
@@ -42,7 +44,8 @@ def describe_paths(
                     | rto_metrics(end, vantage, _totals(context, end, row["path"]))
                     | {"outage_s": outage_s(outages[row["path"]], end)},
                     states=path_states(context, end, row["path"], handovers, excursions),
-                    heartbeats=_heartbeats(context, end, row["path"]),
+                    heartbeats=_heartbeats(context, end, row["path"])
+                    | heartbeat_intervals(context, end, row["path"], timers[end]),
                 )
                 for end in ENDS
             },

@@ -6,6 +6,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from .heartbeat_intervals import idle_pairs
 from .measure import Measure, seconds
 from .model import Timer
 from .rto import unclamped_s
@@ -235,18 +236,14 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     """
     rto_value = None if rto is None else rto.measure.value
     gaps: list[float] = []
-    waits: list[
-        float
-    ] = []  # the same, if the timer was started by the HEARTBEAT ACK, as Linux does
+    # The same, if the timer was started by the HEARTBEAT ACK, as Linux does.
+    waits: list[float] = []
     found: list[int] = []
     for path in range(len(context.paths)):
-        beats = context.sent(context.heartbeats, sender, path)
         expired_ns = min(
             (row["time_ns"] for row in context.sent(context.timeouts, sender, path)), default=None
         )
-        for earlier, later in pairwise(beats):
-            if context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
-                continue
+        for earlier, later in idle_pairs(context, sender, path):
             gap = seconds(later["time_ns"] - earlier["time_ns"])
             has_expired = expired_ns is not None and expired_ns <= later["time_ns"]
             if has_expired and rto_value is not None and gap <= PROBE_FACTOR * rto_value:

@@ -74,10 +74,10 @@ def lines(association: Association) -> Iterator[str]:
         metrics = association.receivers[end].metrics
         if metrics["zero_windows"].value:
             closed_s = metrics["zero_window_s"].value or 0
+            frame = association.receivers[end].longest_start.frame
             yield (
                 f"{end} closed its window {metrics['zero_windows'].value} times,"
-                f" {duration(closed_s)} in all,"
-                f" longest from frame {association.receivers[end].longest_start.frame}"
+                f" {duration(closed_s)} in all, longest from frame {frame}"
             )
 
 

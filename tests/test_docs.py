@@ -29,6 +29,8 @@ MEASURED = {
     "instants": "instants",
     "handover-metrics": "handover_metrics",
     "path-metrics": "direction_metrics",
+    "waiting": "waiting_metrics",
+    "receivers": "receiver_metrics",
     "heartbeats": "heartbeats",
     "transit-metrics": "transit_metrics",
     "totals": "totals",
@@ -99,8 +101,8 @@ def test_every_key_that_the_manual_names_is_in_the_contract() -> None:
         "asconf_add_s",
         "asconf_delete_s",
     }
-    known |= {"asconf_set_primary_s", "delay_s", "elapsed_s", "shared_ratio"}
     known |= {"measured_s", "predicted_s", "difference_s"}
+    known |= {"asconf_set_primary_s", "delay_s", "elapsed_s", "shared_ratio", "rto_clamped_s"}
     text = (ROOT / "docs" / "metrics.md").read_text()
     named = set(re.findall(r"\bt_[a-z_]+\b|\b[a-z0-9_]+_(?:s|bps|bytes|chunks|ratio)\b", text))
     assert named <= known
@@ -112,6 +114,8 @@ def test_the_analysis_gives_every_key_that_is_defined() -> None:
         "instants": association.handovers[0].instants,
         "handover_metrics": association.handovers[0].metrics,
         "direction_metrics": association.paths[0].directions["a"].metrics,
+        "waiting_metrics": association.streams[0].waiting.metrics,
+        "receiver_metrics": association.receivers["b"].metrics,
         "heartbeats": association.paths[0].directions["a"].heartbeats,
         "totals": association.totals["a"],
         "timers": association.timers["a"],

@@ -306,6 +306,7 @@ def test_every_number_has_definition_unit_and_source() -> None:
         "phase_instants", "phase_metrics", "choice_metrics", "timers", "flow_metrics",
         "flow_direction_metrics",
         "connection_totals", "subflow_sender_metrics", "subflow_metrics", "transit_metrics",
+        "waiting_metrics", "receiver_metrics", "route_metrics", "link_metrics",
     ):  # fmt: skip
         for key, field in DEFINITIONS[name]["properties"].items():
             assert {"description", "x-unit", "x-source", "$ref"} == set(field), key
