@@ -21,6 +21,7 @@ from .model import Association, CaptureResult, Endpoint, Excursion, Handover
 from .moves import find_moves
 from .paths import association_totals, describe_paths
 from .protection import authentication, zero_checksum
+from .receivers import describe_receivers
 from .regions import handoff
 from .streams import describe_streams
 from .timeline import handoff_timeline
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from .context import Context
     from .labels import LabelRule
     from .model import End, LinkEvent, Timer, Vantage
-    from .simulation import Simulation
 
 
 def analyze_ledger(
@@ -62,7 +62,7 @@ def analyze_ledger(
         for context in contexts(ledger, labels, link_events)
     )
     rows = select(ledger)
-    return CaptureResult(
+    result = CaptureResult(
         ledger.path,
         ledger.capture,
         associations,
@@ -70,16 +70,13 @@ def analyze_ledger(
         flows=describe_flows(rows, rules),
         connections=describe_connections(ledger, rows, rules),
         icmp=describe_icmp(rows.icmp),
-        simulation=_simulation(ledger),
     )
-
-
-def _simulation(ledger: Ledger) -> Simulation | None:
     if "simulated" not in ledger.capture:
-        return None
-    from .simulation import describe_simulation  # numpy's ways that no other analysis needs
+        return result
+    from .simulated import complete  # what no capture needs
+    from .simulation import describe_simulation
 
-    return describe_simulation(ledger)
+    return complete(result, *describe_simulation(ledger))
 
 
 def _association(context: Context, vantage: Vantage) -> Association:
@@ -95,7 +92,7 @@ def _association(context: Context, vantage: Vantage) -> Association:
             for move, before in zip(moves, earlier, strict=True)
             if move.is_handover and find_cause(context, end, move, before).cause == "timeout"
         ]
-        timers[end] = infer_timers(context, end, given_up_after)
+        timers[end] = infer_timers(context, end, given_up_after, vantage)
         for move, before in zip(moves, earlier, strict=True):
             described = describe_move(context, end, move, before, timers[end])
             if isinstance(described, Handover):
@@ -103,7 +100,7 @@ def _association(context: Context, vantage: Vantage) -> Association:
             else:
                 excursions.append(described)
     ordered = tuple(sorted(handovers, key=lambda h: h.instants["t_first_new"].ns or 0))
-    paths = describe_paths(context, ordered, tuple(excursions))
+    paths = describe_paths(context, ordered, tuple(excursions), vantage)
     regions, inside_and_outside = handoff(context)
     return Association(
         number=row["association"],
@@ -123,7 +120,8 @@ def _association(context: Context, vantage: Vantage) -> Association:
         zero_checksum=zero_checksum(context),
         authentication=authentication(context),
         totals={end: association_totals(context, end) for end in ENDS},
-        streams=describe_streams(context),
+        streams=describe_streams(context, vantage),
+        receivers=describe_receivers(context, vantage),
         paths=paths,
         handovers=ordered,
         excursions=tuple(excursions),

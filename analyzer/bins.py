@@ -43,7 +43,8 @@ Way = tuple[int, "End"]
 class Totals:
     """Sums over the bins of one path and sender.
 
-    `first_ns` and `last_ns` are those of the packets; None when there were none.
+    `first_ns` and `last_ns` are those of the packets; None when there were none. SRTT, RTTVAR and
+    the RTO made of them are those of the last bin; `rto_model_max_ns` is the greatest.
     """
 
     sums: dict[str, int]
@@ -51,6 +52,10 @@ class Totals:
     last_ns: int | None
     flight_max_bytes: int
     a_rwnd_min_bytes: int | None
+    srtt_ns: int | None
+    rttvar_ns: int | None
+    rto_model_ns: int | None
+    rto_model_max_ns: int | None
 
     @property
     def active_ns(self) -> int:
@@ -99,14 +104,19 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
     differs = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
     firsts = np.concatenate(([0], np.flatnonzero(differs) + 1))
     sums = {name: np.add.reduceat(columns[name], firsts).tolist() for name in _SUMS}
-    first_ns, last_ns, flight_max_bytes, a_rwnd_min_bytes = (
+    first_ns, last_ns, flight_max_bytes, a_rwnd_min_bytes, rto_model_max_ns = (
         _extremes(function, table[name], order, firsts)
         for function, name in (
             (np.minimum, "first_ns"),
             (np.maximum, "last_ns"),
             (np.maximum, "flight_max_bytes"),
             (np.minimum, "a_rwnd_min_bytes"),
+            (np.maximum, "rto_model_ns"),
         )
+    )
+    ends = np.append(firsts[1:], len(order)) - 1
+    srtt_ns, rttvar_ns, rto_model_ns = (
+        _at(table[name], order[ends]) for name in ("srtt_ns", "rttvar_ns", "rto_model_ns")
     )
     totals: dict[int, dict[Way, Totals]] = {}
     starts: dict[int, dict[Way, list[int]]] = {}
@@ -122,6 +132,10 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
             last_ns[index],
             flight_max_bytes[index] or 0,
             a_rwnd_min_bytes[index],
+            srtt_ns[index],
+            rttvar_ns[index],
+            rto_model_ns[index],
+            rto_model_max_ns[index],
         )
         with_data = columns["data_chunks"][first:end] > 0
         starts.setdefault(association, {})[way] = columns["start_ns"][first:end][with_data].tolist()
@@ -135,6 +149,11 @@ def split_bins(table: pa.Table, bin_ns: int) -> dict[int, Bins]:
         )
         for association, (first, end) in zip(totals, pairwise(edges), strict=True)
     }
+
+
+def _at(column: pa.ChunkedArray, rows: Column) -> list[int | None]:
+    """Values in some rows; None where absent."""
+    return [None if value < 0 else value for value in filled(column, -1)[rows].tolist()]
 
 
 def _extremes(

@@ -40,6 +40,10 @@ class Context:
     silences: list[Row]
     retransmissions: list[Row]
     streams: list[Row]
+    blocking: list[Row]
+    zero_windows: list[Row]
+    acknowledgements: list[Row]
+    lone_packets: list[Row]
     authentication: list[Row]
     bins: Bins
     labels: dict[int, str]
@@ -88,6 +92,10 @@ _TABLES = (
     "silences",
     "retransmissions",
     "streams",
+    "blocking",
+    "zero_windows",
+    "acknowledgements",
+    "lone_packets",
     "authentication",
 )
 

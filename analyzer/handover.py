@@ -12,6 +12,7 @@ from .measure import Instant, Measure, elapsed_s, seconds
 from .model import Excursion, Handover, Timeout
 from .moves import FAILED_EXPIRIES
 from .prediction import BOKOR, RFC, predict, predicted
+from .rto import clamped_s, unclamped_s
 from .timers import held_down
 from .vantage import captured_at
 
@@ -88,6 +89,8 @@ def describe_move(
                 None if row["elapsed_ns"] is None else seconds(row["elapsed_ns"]),
                 row["consecutive"],
                 row["retransmission_path"],
+                unclamped_s(row, captured_at(context)),
+                clamped_s(row, timers, captured_at(context)),
             )
             for row in move.expiries
         ),

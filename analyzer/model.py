@@ -13,6 +13,7 @@ from .measure import Instant, Measure
 if TYPE_CHECKING:
     from .ends.model import OtherEnd
     from .flow_model import Connection, Flow, IcmpError
+    from .receiver_model import Outage, Receiver, Waiting
     from .simulation import Simulation
     from .verdicts import Verdict
 
@@ -61,12 +62,18 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Timeout:
-    """An expiry of T3-rtx before a move."""
+    """An expiry of T3-rtx before a move.
+
+    `rto_model_s` is what RFC 9260 makes of the round trips seen, doubled by the expiries before;
+    `rto_clamped_s` the same between the inferred RTO.Min and RTO.Max.
+    """
 
     at: Instant
     elapsed_s: float | None
     consecutive: int
     retransmission_path: int
+    rto_model_s: float | None
+    rto_clamped_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +151,7 @@ class Path:
     b_address: str
     interface: str | None
     directions: dict[End, Direction]
+    outages: tuple[Outage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +288,7 @@ class Stream:
     largest_message_bytes: Measure
     first: Instant
     last: Instant
+    waiting: Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +336,7 @@ class Association:
     authentication: dict[End, Authentication | None]
     totals: dict[End, dict[str, Measure]]
     streams: tuple[Stream, ...]
+    receivers: dict[End, Receiver]
     paths: tuple[Path, ...]
     handovers: tuple[Handover, ...]
     excursions: tuple[Excursion, ...]

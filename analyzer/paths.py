@@ -9,6 +9,8 @@ from .bins import Totals
 from .context import ENDS
 from .measure import Measure, seconds
 from .model import Direction, Path
+from .outages import outage_s, path_outages
+from .rto import rto_metrics
 from .states import path_states
 
 if TYPE_CHECKING:
@@ -20,9 +22,13 @@ RETRANSMISSION_CAUSES = ("t3", "fast", "after_failover", "unknown")
 
 
 def describe_paths(
-    context: Context, handovers: tuple[Handover, ...], excursions: tuple[Excursion, ...]
+    context: Context,
+    handovers: tuple[Handover, ...],
+    excursions: tuple[Excursion, ...],
+    vantage: str,
 ) -> tuple[Path, ...]:
-    """Describe every path of an association."""
+    """Describe every path of an association; `vantage` is where the capture was taken."""
+    outages = {row["path"]: path_outages(context, row["path"]) for row in context.paths}
     return tuple(
         Path(
             number=row["path"],
@@ -32,12 +38,15 @@ def describe_paths(
             interface=row["interface"],
             directions={
                 end: Direction(
-                    metrics=_metrics(context, end, row["path"], handovers),
+                    metrics=_metrics(context, end, row["path"], handovers)
+                    | rto_metrics(end, vantage, _totals(context, end, row["path"]))
+                    | {"outage_s": outage_s(outages[row["path"]], end)},
                     states=path_states(context, end, row["path"], handovers, excursions),
                     heartbeats=_heartbeats(context, end, row["path"]),
                 )
                 for end in ENDS
             },
+            outages=outages[row["path"]],
         )
         for row in context.paths
     )
@@ -73,14 +82,18 @@ _COUNTS = (
     "acked_bytes",
 )
 
-_NOTHING = Totals(dict.fromkeys(_COUNTS, 0), None, None, 0, None)
+_NOTHING = Totals(dict.fromkeys(_COUNTS, 0), None, None, 0, None, None, None, None, None)
 """Of a sender that sent nothing on a path and had nothing acknowledged there."""
+
+
+def _totals(context: Context, sender: End, path: int) -> Totals:
+    return context.bins.totals.get((path, sender), _NOTHING)
 
 
 def _metrics(
     context: Context, sender: End, path: int, handovers: tuple[Handover, ...]
 ) -> dict[str, Measure]:
-    totals = context.bins.totals.get((path, sender), _NOTHING)
+    totals = _totals(context, sender, path)
     sums = totals.sums
     whole_s = seconds(context.row["end_ns"] - context.row["start_ns"])
     measures = {name: Measure.observed(sums[name]) for name in _COUNTS}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .measure import Instant, Measure, seconds
 from .model import Prediction, PredictionForm
-from .timers import LATENESS, failover_s, nominal_s
+from .timers import LATENESS, STAMPED_LATE, failover_s, nominal_s
 
 if TYPE_CHECKING:
     from .model import Timer
@@ -65,7 +65,8 @@ def _rto(move: Move, timers: Timers) -> Measure | None:
         return timers["rto_s"].measure if "rto_s" in timers else None
     least_s = seconds(min(waits))
     low = round(least_s * (1 - LATENESS), 9)
-    return Measure(nominal_s(least_s), "inferred", low, least_s)
+    value = nominal_s(least_s * (1 + STAMPED_LATE))
+    return Measure(value, "inferred", low, max(least_s, value))
 
 
 def _bounds(measure: Measure) -> tuple[float | None, float | None, float | None]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .columns import Column, filled, to_bools, to_numpy
 from .measure import NS_PER_S, Measure
-from .transit import ABSENT_NS, Packets, Transit, describe
+from .transit import ABSENT_NS, Packets, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,8 +43,10 @@ class Loss:
 class Route:
     """Packets of one protocol from one node and port to another.
 
-    `data` is of its packets with user data, `packets` of all. `metrics` has the parts of the mean
-    delay of packets with user data, what became of those, and study W's throughput.
+    `data` is of its packets with user data, `packets` of all, from end to end (`transit.Transit`);
+    what was on its way when the trace ended is `outside_packets`, and in no other number of these.
+    `metrics` has the parts of the mean delay of packets with user data, what became of those, and
+    study W's throughput.
     """
 
     number: int
@@ -56,8 +58,8 @@ class Route:
     destination_port: int
     flow_id: int
     hops: int
-    packets: Transit
-    data: Transit
+    packets: dict[str, Measure]
+    data: dict[str, Measure]
     metrics: dict[str, Measure]
     losses: tuple[Loss, ...]
 
@@ -85,17 +87,15 @@ class Simulation:
     unsent_packets: int
 
 
-def describe_simulation(ledger: Ledger) -> Simulation | None:
-    """Measure every route and link of a simulator's trace; None for a capture."""
-    facts = ledger.capture.get("simulated")
-    if facts is None:
-        return None
+def describe_simulation(ledger: Ledger) -> tuple[Simulation, dict[int, Packets]]:
+    """Measure every route and link of a simulator's trace; also return each route's packets."""
+    facts = ledger.capture["simulated"]
     links = {(row["from"], row["to"]): row for row in ledger.rows("links")}
     hops: dict[int, list[Row]] = {}
     for row in ledger.rows("hops"):
         hops.setdefault(row["route"], []).append(row)
     transits = _Transits.of(ledger)
-    return Simulation(
+    found = Simulation(
         routes=tuple(
             _route(row, hops.get(row["route"], []), links, transits)
             for row in ledger.rows("routes")
@@ -104,6 +104,7 @@ def describe_simulation(ledger: Ledger) -> Simulation | None:
         unlisted_packets=facts["unlisted_transits"],
         unsent_packets=facts["unsent"],
     )
+    return found, {route: transits.packets(rows) for route, rows in transits.rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,8 @@ def _route(
         destination_port=row["destination_port"],
         flow_id=row["flow_id"],
         hops=len(hops),
-        packets=describe(transits.packets(rows)),
-        data=describe(transits.packets(with_data)),
+        packets=_from_end_to_end(transits, rows),
+        data=_from_end_to_end(transits, with_data),
         metrics={
             **_parts(transits, with_data, [links[hop["from"], hop["to"]] for hop in hops]),
             **_fates(transits, with_data),
@@ -168,6 +169,17 @@ def _route(
             Loss(hop["from"], hop["to"], hop["dropped"]) for hop in hops if hop["dropped"]
         ),
     )
+
+
+def _from_end_to_end(transits: _Transits, rows: Column) -> dict[str, Measure]:
+    columns = transits.columns
+    unfinished = (columns["arrived_ns"][rows] == ABSENT_NS) & (
+        columns["dropped_ns"][rows] == ABSENT_NS
+    )
+    return describe(transits.packets(rows[~unfinished])).measures() | {
+        "outside_packets": Measure.observed(int(unfinished.sum())),
+        "unsent_packets": Measure.observed(0),
+    }
 
 
 PARTS = ("queueing_mean_ns", "transmission_mean_ns", "propagation_mean_ns", "processing_mean_ns")
@@ -180,12 +192,15 @@ def _parts(transits: _Transits, rows: Column, links: Iterable[Row]) -> dict[str,
     rows = rows[columns["arrived_ns"][rows] != ABSENT_NS]
     if not len(rows):
         return dict.fromkeys((*PARTS, "queueing_ratio"), Measure.absent("no packet arrived"))
+    if not columns["hops"][rows].any():
+        reason = "the trace of a wireless network tells of no links"
+        return dict.fromkeys((*PARTS, "queueing_ratio"), Measure.absent(reason))
     mean_ns = {
         name: float(columns[f"{name}_ns"][rows].mean())
         for name in ("queueing", "link", "processing")
     }
     delay_ns = float((columns["arrived_ns"][rows] - columns["sent_ns"][rows]).mean())
-    found = {
+    return {
         "queueing_mean_ns": Measure.observed(mean_ns["queueing"]),
         **_on_links(columns["wire_bytes"][rows], columns["hops"][rows], mean_ns["link"], links),
         "processing_mean_ns": Measure.observed(mean_ns["processing"]),
@@ -193,10 +208,6 @@ def _parts(transits: _Transits, rows: Column, links: Iterable[Row]) -> dict[str,
         if delay_ns
         else Measure.absent("no delay"),
     }
-    if not columns["hops"][rows].any():
-        reason = "the trace of a wireless network tells of no links"
-        return dict.fromkeys(found, Measure.absent(reason))
-    return found
 
 
 def _fates(transits: _Transits, rows: Column) -> dict[str, Measure]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .context import ENDS
+from .blocking import describe_waiting
+from .context import ENDS, other
 from .measure import Instant, Measure
 from .model import Stream, StreamProtocol
 
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from ..dissectors.ledger import Row
     from .context import Context
     from .model import End
+    from .receiver_model import Waiting
 
 
-def describe_streams(context: Context) -> tuple[Stream, ...]:
+def describe_streams(context: Context, vantage: str) -> tuple[Stream, ...]:
     """Describe every stream that carried DATA: those of a first, then by stream identifier.
 
-    Streams beyond the ledger's limit are one entry without an identifier, the last of its sender.
+    `vantage` is where the capture was taken. Streams beyond the ledger's limit are one entry
+    without an identifier, the last of its sender.
     """
     found = []
     for end in ENDS:
@@ -29,11 +32,20 @@ def describe_streams(context: Context) -> tuple[Stream, ...]:
             if row["sender"] == end:
                 groups.setdefault(row["stream"], []).append(row)
         numbers = sorted(groups, key=lambda number: (number is None, number))
-        found += [_stream(end, number, groups[number]) for number in numbers]
+        sacked = bool(context.sent(context.acknowledgements, other(end)))
+        found += [
+            _stream(
+                end,
+                number,
+                groups[number],
+                describe_waiting(context, end, number, vantage, sacked=sacked),
+            )
+            for number in numbers
+        ]
     return tuple(found)
 
 
-def _stream(end: End, number: int | None, rows: list[Row]) -> Stream:
+def _stream(end: End, number: int | None, rows: list[Row], waiting: Waiting) -> Stream:
     sizes = [row["largest_message_bytes"] for row in rows if row["complete"]]
     first = min(rows, key=lambda row: row["first_ns"])
     last = max(rows, key=lambda row: row["last_ns"])
@@ -58,6 +70,7 @@ def _stream(end: End, number: int | None, rows: list[Row]) -> Stream:
         else Measure.absent("no complete message"),
         first=Instant.seen(first["first_ns"], first["first_frame"]),
         last=Instant.seen(last["last_ns"], last["last_frame"]),
+        waiting=waiting,
     )
 
 

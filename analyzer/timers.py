@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .measure import Measure, seconds
 from .model import Timer
+from .rto import unclamped_s
 
 if TYPE_CHECKING:
     from ..dissectors.ledger import Row
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 LATENESS = 0.1
 """A timer fires late by the sender's tick and never early: up to this share of its value."""
 
+STAMPED_LATE = 1e-4
+"""A tap stamps the packet that starts a timer a little after the start, so that the time until an
+expiry is short by up to this share."""
+
+MODEL_DOUBT = 1.5
+"""The sender's RTO may differ from what is made of the round trips seen by this factor: it times
+other chunks, in ticks."""
+
 DOUBLING = 1.5
 """Two expiries in a row that grow by less than this factor were held by RTO.Max."""
 
@@ -25,7 +34,7 @@ MISSED = 1.8
 
 
 def infer_timers(
-    context: Context, sender: End, given_up_after: list[list[Row]]
+    context: Context, sender: End, given_up_after: list[list[Row]], vantage: str
 ) -> dict[str, Timer]:
     """Infer RTO, RTO.Min, RTO.Max, PMR, HEARTBEAT period and HB.Interval of a sender.
 
@@ -38,13 +47,15 @@ def infer_timers(
     given_up_after
         For each handover away from a path that stopped answering, the expiries of T3-rtx in a
         row that led to it.
+    vantage
+        Where the capture was taken: in the receiver's, the sender's round trips are not seen.
     """
     timers: dict[str, Timer] = {}
     expiries = [
         row for row in context.sent(context.timeouts, sender) if row["elapsed_ns"] is not None
     ]
     if expiries:
-        timers |= _rto(context, sender, expiries)
+        timers |= _rto(expiries, vantage)
     if given_up_after:
         timers["path_max_retrans"] = _path_max_retrans(given_up_after)
     timers |= _heartbeats(context, sender, timers.get("rto_s"))
@@ -73,50 +84,93 @@ def nominal_s(measured_s: float) -> float:
     return measured_s
 
 
-def _rto(context: Context, sender: End, expiries: list[Row]) -> dict[str, Timer]:
+def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
+    # What a gap block did to the timer is in doubt; such expiries count where there are no others.
+    expiries = _credible(expiries)
+    certain = [row for row in expiries if row["earliest_armed_ns"] is None] or expiries
     elapsed = [seconds(row["elapsed_ns"]) for row in expiries]
-    frames = tuple(row["frame"] for row in expiries)
-    first = [seconds(row["elapsed_ns"]) for row in expiries if row["consecutive"] == 1]
-    least = min(elapsed)
-    value = nominal_s(least)
-    rto = Measure(
-        value, "inferred", round(least * (1 - LATENESS), 9), least, note="RTO in force at an expiry"
-    )
     timers = {
-        "rto_s": Timer(
-            rto,
-            len(elapsed),
-            frames,
+        "rto_s": _setting(
+            certain,
+            "RTO in force at an expiry",
             f"T3-rtx expired {min(elapsed):.3f} s after it was started"
             if len(elapsed) == 1
             else f"T3-rtx expired {len(elapsed)} times, {min(elapsed):.3f} to {max(elapsed):.3f} s"
             " after it was started",
+            shown=expiries,
         )
     }
-    calculated = _calculated_rto_s(context, sender)
-    if first and calculated is not None and calculated < least * (1 - LATENESS):
-        timers["rto_min_s"] = Timer(
-            rto,
-            len(first),
-            frames,
-            f"SRTT + 4 RTTVAR would be {calculated:.3f} s, so RTO.Min held it up",
+    modelled = [(row, unclamped_s(row, vantage)) for row in certain]
+    raised = [
+        (row, model)
+        for row, model in modelled
+        if model is not None
+        and not row["doublings"]
+        and model * MODEL_DOUBT < seconds(row["elapsed_ns"])
+    ]
+    if raised:
+        timers["rto_min_s"] = _setting(
+            [row for row, _ in raised],
+            "RTO in force at an expiry",
+            f"SRTT + 4 RTTVAR was at most {max(model for _, model in raised):.3f} s, so RTO.Min"
+            " held it up",
         )
-    held = [
-        later["elapsed_ns"]
-        for earlier, later in pairwise(expiries)
+    # RTO.Max bounds every expiry: one much sooner than another was not held down by it.
+    longest_s = max(seconds(row["elapsed_ns"]) for row in certain)
+    held = {
+        row["frame"]: row
+        for row, model in modelled
+        if model is not None
+        and model > MODEL_DOUBT * seconds(row["elapsed_ns"])
+        and longest_s < DOUBLING * seconds(row["elapsed_ns"])
+    }
+    level = {
+        later["frame"]: later
+        for earlier, later in pairwise(certain)
         if later["path"] == earlier["path"]
         and later["consecutive"] == earlier["consecutive"] + 1
         and held_down(earlier, later)
-    ]
-    if held:
-        ceiling = seconds(min(held))
-        timers["rto_max_s"] = Timer(
-            Measure(nominal_s(ceiling), "inferred", round(ceiling * (1 - LATENESS), 9), ceiling),
-            len(held),
-            frames,
-            "expiries in a row did not double, so RTO.Max held them down",
+    }
+    if held or level:
+        words = ["expiries in a row did not double"] * bool(level) + [
+            "expiries came sooner than SRTT + 4 RTTVAR, doubled by those before"
+        ] * bool(held)
+        timers["rto_max_s"] = _setting(
+            list((held | level).values()),
+            None,
+            f"{' and '.join(words)}, so RTO.Max held them down",
         )
     return timers
+
+
+def _credible(expiries: list[Row]) -> list[Row]:
+    """Leave out expiries that came sooner than those before them in a row on their path.
+
+    RTO does not fall while nothing is acknowledged, so that their timer was not started when it
+    seems to have been: some senders keep it running for chunks that wait to be sent again.
+    """
+    sooner = {
+        id(later)
+        for earlier, later in pairwise(expiries)
+        if later["path"] == earlier["path"]
+        and later["consecutive"] == earlier["consecutive"] + 1
+        and later["elapsed_ns"] < (1 - LATENESS) * earlier["elapsed_ns"]
+    }
+    return [row for row in expiries if id(row) not in sooner]
+
+
+def _setting(rows: list[Row], note: str | None, text: str, shown: list[Row] | None = None) -> Timer:
+    """Make a setting of the least time to an expiry; `shown` are the rows in evidence."""
+    shown = rows if shown is None else shown
+    least = min(seconds(row["elapsed_ns"]) for row in rows)
+    value = nominal_s(least * (1 + STAMPED_LATE))
+    low = round(least * (1 - LATENESS), 9)
+    return Timer(
+        Measure(value, "inferred", low, max(least, value), note=note),
+        len(shown),
+        tuple(row["frame"] for row in shown),
+        text,
+    )
 
 
 def held_down(earlier: Row, later: Row) -> bool:
@@ -124,19 +178,6 @@ def held_down(earlier: Row, later: Row) -> bool:
     if earlier["elapsed_ns"] is None or later["elapsed_ns"] is None:
         return False
     return bool(later["elapsed_ns"] < DOUBLING * earlier["elapsed_ns"])
-
-
-def _calculated_rto_s(context: Context, sender: End) -> float | None:
-    """Return what RFC 9260 section 6.3.1 would make of the RTTs seen: mean + 4 deviations."""
-    rows = [
-        row
-        for row in context.sent(context.rtt, sender)
-        if row["kind"] == "sack"
-        and any(t["path"] == row["path"] for t in context.sent(context.timeouts, sender))
-    ]
-    if not rows:
-        return None
-    return max(float(row["mean_ns"] + 4 * row["sd_ns"]) / 1e9 for row in rows)
 
 
 def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:

@@ -129,11 +129,10 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
-        if "anyOf" in node:
-            return " or ".join(map(self._type, node["anyOf"]))
-        if "oneOf" in node:
-            is_words = all("const" in one for one in node["oneOf"])
-            kinds = [] if is_words else [self._type(one) for one in node["oneOf"]]
+        if "oneOf" in node or "anyOf" in node:
+            alternatives = node.get("oneOf") or node["anyOf"]
+            is_words = all("const" in one for one in alternatives)
+            kinds = [] if is_words else [self._type(one) for one in alternatives]
             return " or ".join(kinds) or "one of the words below"
         if "const" in node or "enum" in node:
             words = node.get("enum", [node.get("const")])
@@ -266,6 +265,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "phase-metrics": "phase_metrics",
         "path-choice": "choice_metrics",
         "timers": "timers",
+        "waiting": "waiting_metrics",
+        "receivers": "receiver_metrics",
         "flow-metrics": "flow_metrics",
         "flow-direction-metrics": "flow_direction_metrics",
         "connection-totals": "connection_totals",

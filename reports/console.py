@@ -14,7 +14,7 @@ from rich.text import Text
 from ..analyzer.context import ENDS
 from ..analyzer.measure import NS_PER_S
 from ..analyzer.model import Handover
-from . import streams
+from . import receivers, streams
 from .ends import other_end_line, transit_section
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
@@ -127,7 +127,7 @@ def _association(association: Association, start_ns: int) -> list[RenderableType
     if place != "unknown":
         where = "between the ends" if place == "between" else f"at {place}"
         head.append(f"; captured {where}", style="not bold")
-    for line in streams.protection(association):
+    for line in (*streams.protection(association), *receivers.lines(association)):
         head.append(f"\n{line}", style="not bold")
     parts: list[RenderableType] = [head]
     parts.append(section("Paths", _paths(association)))

@@ -9,6 +9,7 @@ from ..dissectors import _core
 from .audit_contract import choice_object, prediction_object, timeline_object
 from .ends_contract import capture_objects, transit
 from .flow_contract import connection_object, flow_object, icmp_object
+from .receivers import outage_object, receiver_object, waiting_object
 from .simulation import simulation_object
 from .values import finding, instant, measure, measures
 from .verdicts import verdict_object
@@ -32,7 +33,7 @@ SCHEMA = "pathscope.result/1"
 NO_EVIDENCE = {
     "rto_s": "no expiry of T3-rtx whose start is in the capture",
     "rto_min_s": "no expiry of T3-rtx came later than SRTT + 4 RTTVAR explains",
-    "rto_max_s": "no two expiries of T3-rtx in a row that failed to double",
+    "rto_max_s": "no expiry of T3-rtx that failed to double, or came sooner than SRTT + 4 RTTVAR",
     "path_max_retrans": "no path was given up after expiries of T3-rtx in a row",
     "heartbeat_period_s": "fewer than two pairs of HEARTBEATs on idle paths",
     "hb_interval_s": "needs the HEARTBEAT period on an idle path, and the RTO",
@@ -110,6 +111,7 @@ def _association(association: Association, capture: int) -> dict[str, Any]:
         "duplicate_frames": association.duplicate_frames,
         "totals": {end: measures(totals) for end, totals in association.totals.items()},
         "streams": [_stream(stream) for stream in association.streams],
+        "receivers": {end: receiver_object(association.receivers[end]) for end in ENDS},
         "authentication": {end: _auth(association.authentication[end]) for end in ENDS},
         "zero_checksum": {"packets": association.zero_checksums, **_zero_checksum(association)},
         "paths": [_path(path) for path in association.paths],
@@ -178,6 +180,7 @@ def _stream(stream: Stream) -> dict[str, Any]:
         "largest_message_bytes": measure(stream.largest_message_bytes),
         "first": instant(stream.first),
         "last": instant(stream.last),
+        "waiting": waiting_object(stream.waiting),
     }
 
 
@@ -227,6 +230,7 @@ def _path(path: Path) -> dict[str, Any]:
             for state in path.directions[end].states
         ],
         "heartbeats": {end: measures(path.directions[end].heartbeats) for end in ENDS},
+        "outages": [outage_object(outage) for outage in path.outages],
     }
 
 
@@ -247,6 +251,8 @@ def _handover(handover: Handover) -> dict[str, Any]:
                 "elapsed_s": timeout.elapsed_s,
                 "consecutive": timeout.consecutive,
                 "retransmission_path": timeout.retransmission_path,
+                "rto_model_s": timeout.rto_model_s,
+                "rto_clamped_s": timeout.rto_clamped_s,
             }
             for timeout in handover.timeouts
         ],

@@ -30,7 +30,7 @@ PARTS = {
 def simulation_sections(simulation: Simulation) -> list[RenderableType]:
     """Show routes with user data, and links that dropped packets."""
     parts: list[RenderableType] = []
-    routes = [route for route in simulation.routes if route.data.sent_packets.value]
+    routes = [route for route in simulation.routes if route.data["sent_packets"].value]
     if routes:
         parts.append(section("From end to end, packets with user data", _routes(routes)))
     lossy = [link for link in simulation.links if link.metrics["dropped_packets"].value]
@@ -61,11 +61,11 @@ def _row(route: Route) -> dict[str, str]:
     found = {
         "route": f"{route.source} -> {route.destination}",
         "type": route.packet_type,
-        "sent": number(data.sent_packets),
-        "dropped": number(route.metrics["dropped_packets"]),
-        "ratio": shown(route.metrics["dropped_ratio"], ratio),
-        "delay": _time(data.one_way_delay_mean_ns),
-        "jitter": _time(data.jitter_w_ns),
+        "sent": number(data["sent_packets"]),
+        "dropped": number(data["lost_packets"]),
+        "ratio": shown(data["loss_ratio"], ratio),
+        "delay": _time(data["one_way_delay_mean_ns"]),
+        "jitter": _time(data["jitter_w_ns"]),
         "throughput": shown(route.metrics["throughput_w_bps"], bits_per_second),
     }
     return found | {word: _time(route.metrics[name]) for word, name in PARTS.items()}
@@ -100,8 +100,8 @@ def _route_object(route: Route) -> dict[str, Any]:
         "destination_port": route.destination_port,
         "flow_id": route.flow_id,
         "hops": route.hops,
-        "packets": measures(route.packets.measures()),
-        "data": measures(route.data.measures()),
+        "packets": measures(route.packets),
+        "data": measures(route.data),
         "metrics": measures(route.metrics),
         "losses": [
             {"from": loss.from_node, "to": loss.to_node, "packets": loss.packets}

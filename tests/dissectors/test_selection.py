@@ -64,11 +64,11 @@ def test_a_window_that_ends_before_it_begins() -> None:
         Window.parse("10", "@7").range(0)
 
 
-TIMELESS = {"rtt", "authentication"}
+TIMELESS = {"rtt", "authentication", "blocking", "acknowledgements"}
 BINS = {"intervals", "flow_intervals"}
 INSTANTS = {
     "retransmissions", "timeouts", "heartbeats", "asconf", "control", "tcp_retransmissions",
-    "icmp", "comments", "problems", "chunks", "segments", "datagrams", "frames",
+    "icmp", "comments", "problems", "lone_packets", "chunks", "segments", "datagrams", "frames",
 }  # fmt: skip
 SPANS = {
     "associations": ("start_ns", "end_ns"),
@@ -77,6 +77,7 @@ SPANS = {
     "runs": ("first_ns", "last_ns"),
     "stalls": ("start_ns", "end_ns"),
     "silences": ("start_ns", "end_ns"),
+    "zero_windows": ("start_ns", "end_ns"),
     "flows": ("start_ns", "end_ns"),
     "flow_directions": ("start_ns", "end_ns"),
     "streams": ("first_ns", "last_ns"),

@@ -126,6 +126,8 @@ tables! {
         armed_ns: Option<i64>,
         /// The packet that started it.
         armed_frame: Option<u64>,
+        /// The start before armed_ns, where that one was the work of a gap block: some senders restart the timer for the cumulative TSN alone.
+        earliest_armed_ns: Option<i64>,
         /// First retransmission that the expiry caused.
         time_ns: i64,
         /// First retransmission that the expiry caused.
@@ -136,6 +138,10 @@ tables! {
         retransmission_path: u32,
         /// time_ns - armed_ns: the RTO in force plus the sender's timer granularity.
         elapsed_ns: Option<i64>,
+        /// SRTT + 4 RTTVAR of the path (RFC 9260 section 6.3.1) as the capture sees its round trips: the RTO before RTO.Min and RTO.Max clamp it and expiries double it. Absent without a round trip: the RTO was RTO.Initial then.
+        rto_model_ns: Option<u64>,
+        /// Expiries since the last such round trip: each doubled the RTO (section 6.3.3, E2).
+        doublings: u32,
         /// 1 for the first expiry since the path last delivered something, 2 for the second in a row, ...
         consecutive: u32,
     }

@@ -74,6 +74,12 @@ tables! {
         rtt_min_ns: Option<u64>,
         /// Greatest of those samples.
         rtt_max_ns: Option<u64>,
+        /// SRTT of the sender of these packets on this path at the end of the bin, as the capture sees its round trips (RFC 9260 section 6.3.1: DATA sent once, one chunk a round trip, and HEARTBEATs); absent before the first.
+        srtt_ns: Option<u64>,
+        /// RTTVAR likewise.
+        rttvar_ns: Option<u64>,
+        /// SRTT + 4 RTTVAR: the RTO before RTO.Min and RTO.Max clamp it and expiries double it.
+        rto_model_ns: Option<u64>,
         /// Most user bytes outstanding on this path.
         flight_max_bytes: u64,
         /// Least receiver window that the sender of these packets advertised.

@@ -19,6 +19,7 @@ mod index;
 mod measurement;
 mod message;
 mod packet;
+mod receiver;
 mod room;
 mod simulation;
 mod streamed;
@@ -39,6 +40,7 @@ pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, In
 pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
 pub use packet::{DatagramRow, FrameRow, SegmentRow, SightingRow};
+pub use receiver::{AcknowledgementRow, BlockingRow, LonePacketRow, ZeroWindowRow};
 pub(crate) use room::push;
 pub use room::{Bounded, ROOM_BYTES, Room};
 pub use simulation::{HopRow, LinkRow, RouteRow, TransitRow};
@@ -62,6 +64,10 @@ pub struct Ledger {
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub silences: Vec<SilenceRow>,
+    pub blocking: Vec<BlockingRow>,
+    pub zero_windows: Vec<ZeroWindowRow>,
+    pub acknowledgements: Vec<AcknowledgementRow>,
+    pub lone_packets: Vec<LonePacketRow>,
     pub flows: Vec<FlowRow>,
     pub flow_directions: Vec<FlowDirectionRow>,
     pub flow_intervals: Vec<FlowIntervalRow>,
@@ -103,6 +109,13 @@ impl Ledger {
             (IntervalRow::TABLE, taken(&mut self.intervals, IntervalRow::batch)),
             (RttRow::TABLE, taken(&mut self.rtt, RttRow::batch)),
             (SilenceRow::TABLE, taken(&mut self.silences, SilenceRow::batch)),
+            (BlockingRow::TABLE, taken(&mut self.blocking, BlockingRow::batch)),
+            (ZeroWindowRow::TABLE, taken(&mut self.zero_windows, ZeroWindowRow::batch)),
+            (
+                AcknowledgementRow::TABLE,
+                taken(&mut self.acknowledgements, AcknowledgementRow::batch),
+            ),
+            (LonePacketRow::TABLE, taken(&mut self.lone_packets, LonePacketRow::batch)),
             (FlowRow::TABLE, taken(&mut self.flows, FlowRow::batch)),
             (FlowDirectionRow::TABLE, taken(&mut self.flow_directions, FlowDirectionRow::batch)),
             (FlowIntervalRow::TABLE, taken(&mut self.flow_intervals, FlowIntervalRow::batch)),

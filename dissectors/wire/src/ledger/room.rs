@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::{
-    AddressRow, AsconfRow, AuthenticationRow, CommentRow, ControlRow, HeartbeatRow, IntervalRow,
-    Ledger, PathRow, RetransmissionRow, RttRow, RunRow, SilenceRow, StallRow, StreamRow,
-    TimeoutRow,
+    AcknowledgementRow, AddressRow, AsconfRow, AuthenticationRow, BlockingRow, CommentRow,
+    ControlRow, HeartbeatRow, IntervalRow, Ledger, LonePacketRow, PathRow, RetransmissionRow,
+    RttRow, RunRow, SilenceRow, StallRow, StreamRow, TimeoutRow, ZeroWindowRow,
 };
 
 /// Most bytes of rows and of what associations remember, unless the caller says otherwise. Far
@@ -134,6 +134,10 @@ bounded! {
     intervals: IntervalRow;
     rtt: RttRow;
     silences: SilenceRow;
+    blocking: BlockingRow;
+    zero_windows: ZeroWindowRow;
+    acknowledgements: AcknowledgementRow;
+    lone_packets: LonePacketRow;
 }
 
 impl Ledger {

@@ -1,5 +1,7 @@
 //! One association: its ends, addresses and paths, and its chunks in order.
 
+mod transfer;
+
 use super::authentication::Authentication;
 use super::control;
 use super::message::Messages;
@@ -9,10 +11,11 @@ use super::signal::{Heartbeats, Reconfigurations};
 use super::{End, Key, Moment, Seen};
 use crate::address::Address;
 use crate::ledger::{AddressRow, AssociationRow, Ledger, PathRow, push};
-use crate::problem::{Kind, Layer, Problem};
+use crate::problem::Problem;
 use crate::sctp::asconf::Asconf;
 use crate::sctp::setup::Init;
 use crate::sctp::{Chunk, chunk, param};
+use transfer::Receiver;
 
 /// Most paths of one association: 32 by 32 addresses. More is an attack or a broken capture.
 const PATHS: usize = 1024;
@@ -40,6 +43,8 @@ pub struct Association {
     heartbeats: Heartbeats,
     reconfigurations: Reconfigurations,
     messages: [Messages; 2],
+    /// Each end as a receiver, once it was sent DATA or sent a SACK.
+    receivers: [Option<Box<Receiver>>; 2],
     authentication: Authentication,
     last_path: usize,
     /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK seen.
@@ -82,6 +87,7 @@ impl Association {
             heartbeats: Heartbeats::default(),
             reconfigurations: Reconfigurations::default(),
             messages: End::BOTH.map(|end| Messages::new(number, end)),
+            receivers: Default::default(),
             authentication: Authentication::default(),
             last_path: 0,
             handshake: [false; 4],
@@ -252,34 +258,12 @@ impl Association {
         let mut outcome = Outcome::default();
         self.authentication.chunk(chunk, at, ledger);
         let result = match chunk.kind {
-            chunk::DATA | chunk::I_DATA => chunk.data().map(|data| {
-                let sender = &mut self.senders[at.sender as usize];
-                let transmission = sender.data(&data, at, &mut self.paths, ledger);
-                outcome.transmission = Some(transmission);
-                if transmission == 1 {
-                    let odd = self.messages[at.sender as usize].data(&data, at, sender, ledger);
-                    outcome.problem = odd.map(|problem| problem.at(chunk.offset as usize));
-                }
-            }),
+            chunk::DATA | chunk::I_DATA => {
+                chunk.data().map(|data| self.data(&data, chunk.offset, at, ledger, &mut outcome))
+            }
             chunk::SACK | chunk::NR_SACK => chunk.sack().map(|sack| {
-                if !seen.is_simulated() {
-                    let way = &mut self.paths[at.path as usize].ways[at.sender as usize];
-                    let bin = way.bin(at, ledger);
-                    let least =
-                        bin.a_rwnd_min_bytes.map_or(sack.a_rwnd, |min| min.min(sack.a_rwnd));
-                    bin.a_rwnd_min_bytes = Some(least);
-                }
-                let sender = &mut self.senders[at.sender.other() as usize];
-                if sender.sack(&sack, at, &mut self.paths, ledger) {
-                    outcome.problem = Some(Problem {
-                        kind: Kind::Malformed,
-                        layer: Layer::Chunk,
-                        offset: chunk.offset,
-                        needed: 0,
-                        available: 0,
-                        what: "gap blocks overlap or are out of order",
-                    });
-                }
+                let a_rwnd = (!seen.is_simulated()).then_some(sack.a_rwnd);
+                self.sack(&sack, a_rwnd, chunk.offset, at, ledger, &mut outcome);
             }),
             chunk::HEARTBEAT => {
                 chunk.heartbeat_info().map(|info| self.heartbeats.sent(info, at, ledger))
@@ -408,7 +392,7 @@ impl Association {
             chunk::FORWARD_TSN | chunk::I_FORWARD_TSN => {
                 let forward = chunk.forward_tsn()?;
                 let sender = &mut self.senders[at.sender as usize];
-                sender.forward_tsn(forward.new_cumulative_tsn);
+                sender.forward_tsn(&forward, at, ledger);
                 self.messages[at.sender as usize].forward(&forward, sender, ledger);
             }
             chunk::SHUTDOWN => {
@@ -449,6 +433,11 @@ impl Association {
     pub fn finish(&mut self, ledger: &mut Ledger) {
         for (messages, sender) in self.messages.iter_mut().zip(&self.senders) {
             messages.finish(sender, ledger);
+        }
+        for end in End::BOTH {
+            if let Some(receiver) = &mut self.receivers[end as usize] {
+                receiver.acknowledging.finish(self.number, end, ledger);
+            }
         }
         let unanswered = !self.was_answered();
         let row = self.row(ledger);

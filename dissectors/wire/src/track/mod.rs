@@ -10,6 +10,7 @@
 //! What is open and what is listed is bounded ([`Limits`]), so that a flood of
 //! INITs costs no more memory than its first ones; what is left out is counted.
 
+mod acknowledging;
 pub mod association;
 mod authentication;
 mod checksum;
@@ -22,10 +23,13 @@ mod moments;
 mod open;
 pub mod path;
 mod route;
+mod rto;
 mod rtt;
 pub mod sender;
 pub mod signal;
 pub mod standing;
+mod t3;
+mod window;
 
 use hashbrown::HashMap;
 

@@ -1,6 +1,8 @@
 //! One path of an association, and what one sender did on it.
 
+use super::rto::{Model, Rto};
 use super::rtt::Rtt;
+use super::t3::T3;
 use super::{End, Moment};
 use crate::address::Address;
 use crate::ledger::{IntervalRow, Ledger, SilenceRow};
@@ -33,14 +35,17 @@ pub struct Way {
     /// DATA last sent here and not yet acknowledged.
     pub flight_chunks: u64,
     pub flight_bytes: u64,
-    /// When T3-rtx of this path was last started, as far as the capture shows.
-    pub t3_started: Option<Moment>,
+    /// Of those acknowledged, the ones that the cumulative TSN has not reached.
+    pub gap_acked_chunks: u64,
+    pub t3: T3,
     /// Last inferred expiry of T3-rtx.
     pub t3_expired_ns: Option<i64>,
     /// Expiries since the path last delivered something.
     pub consecutive_timeouts: u32,
     pub sack_rtt: Rtt,
     pub heartbeat_rtt: Rtt,
+    /// Of a way that sent DATA or was answered a HEARTBEAT.
+    rto: Option<Box<Rto>>,
     /// ASCONF DELETE asks for one of the path's addresses: what is sent again elsewhere waits for no timer.
     pub withdrawn: bool,
     /// Has shown a right checksum.
@@ -99,13 +104,41 @@ impl Way {
         let is_open =
             |open_ns: i64| start_ns <= open_ns && open_ns.saturating_sub(start_ns) < CLOCK_STEP_NS;
         if !open_ns.is_some_and(is_open) {
-            self.bin = ledger.keep(interval(at, start_ns));
-            self.unlisted_bin = self.bin.is_none().then(|| Box::new(interval(at, start_ns)));
+            let row = self.interval(at, start_ns);
+            self.bin = ledger.keep(row.clone());
+            self.unlisted_bin = self.bin.is_none().then(|| Box::new(row));
         }
         match self.bin {
             Some(index) => &mut ledger.intervals[index],
             None => self.unlisted_bin.get_or_insert_default(),
         }
+    }
+
+    pub fn rto(&mut self) -> &mut Rto {
+        self.rto.get_or_insert_default()
+    }
+
+    pub fn rto_model(&self) -> Option<Model> {
+        self.rto.as_ref().and_then(|rto| rto.model())
+    }
+
+    /// A round trip that counts for the RTO (RFC 9260 section 6.3.1); `at` is its end.
+    pub fn rto_sample(&mut self, rtt_ns: u64, at: &Place, ledger: &mut Ledger) {
+        self.rto().sample(rtt_ns);
+        let model = self.rto_model();
+        set_model(self.bin(at, ledger), model);
+    }
+
+    fn interval(&self, at: &Place, start_ns: i64) -> IntervalRow {
+        let mut row = IntervalRow {
+            association: at.association,
+            path: at.path,
+            sender: at.sender.name(),
+            start_ns,
+            ..Default::default()
+        };
+        set_model(&mut row, self.rto_model());
+        row
     }
 
     pub fn leave_flight(&mut self, bytes: u32) {
@@ -114,14 +147,10 @@ impl Way {
     }
 }
 
-fn interval(at: &Place, start_ns: i64) -> IntervalRow {
-    IntervalRow {
-        association: at.association,
-        path: at.path,
-        sender: at.sender.name(),
-        start_ns,
-        ..Default::default()
-    }
+fn set_model(row: &mut IntervalRow, model: Option<Model>) {
+    row.srtt_ns = model.map(Model::srtt_ns);
+    row.rttvar_ns = model.map(Model::rttvar_ns);
+    row.rto_model_ns = model.map(Model::rto_ns);
 }
 
 /// Where and when something happens, and what the ledger needs to say so.

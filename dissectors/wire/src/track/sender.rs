@@ -2,6 +2,7 @@
 //! transmission of a chunk this is, what a SACK acknowledges.
 
 mod acknowledgement;
+mod blocking;
 mod retransmission;
 
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use super::{End, Moment};
 use crate::ledger::{Ledger, RunRow};
 use crate::sctp::data::Data;
 use crate::sctp::tsn::Unwrap;
+use blocking::Blocking;
 
 /// Acknowledged chunks remembered, so that a retransmission that comes too late still finds its first.
 const HISTORY: usize = 512;
@@ -30,16 +32,32 @@ struct Sent {
     first_path: u32,
     last_path: u32,
     /// None for a late first sight on another path than the run's.
-    run: Option<usize>,
+    run: Option<u32>,
     bytes: u32,
     /// Transmissions seen.
     count: u32,
     miss_indications: u32,
-    acked: bool,
+    acked: Option<Moment>,
     /// FORWARD-TSN passed it: it will be covered by SACKs without having arrived.
     abandoned: bool,
     /// Row of the latest retransmission.
-    row: Option<usize>,
+    row: Option<u32>,
+    ppid: Option<u32>,
+    stream: u16,
+    unordered: bool,
+    beginning: bool,
+    ending: bool,
+}
+
+impl Sent {
+    fn is_acked(&self) -> bool {
+        self.acked.is_some()
+    }
+}
+
+/// A row's number in half the memory. The room for rows ends long before the numbers do.
+fn row_number(row: Option<usize>) -> Option<u32> {
+    row.and_then(|row| u32::try_from(row).ok())
 }
 
 /// Where new DATA goes at present.
@@ -48,6 +66,26 @@ struct Run {
     path: u32,
     /// None when the table has no room for it.
     row: Option<usize>,
+}
+
+/// What is remembered where chunks were lost or came out of order.
+#[derive(Default)]
+struct Losses {
+    /// Chunks up to here may have been seen out of order.
+    untidy_to: Option<u64>,
+    blocking: Blocking,
+    /// In Fast Recovery (RFC 9260 section 7.2.4): the TSN whose acknowledgement ends it.
+    recovery_exit: Option<u64>,
+    /// Least time from the start of T3-rtx to its expiry, on any path.
+    least_expiry_ns: Option<i64>,
+}
+
+impl Losses {
+    /// The cumulative TSN has moved.
+    fn settle(&mut self, cumulative: u64) {
+        self.untidy_to = self.untidy_to.filter(|highest| *highest > cumulative);
+        self.recovery_exit = self.recovery_exit.filter(|exit| *exit > cumulative);
+    }
 }
 
 pub struct Sender {
@@ -70,6 +108,13 @@ pub struct Sender {
     most: usize,
     /// An outstanding chunk was forgotten because too many were.
     has_forgotten: bool,
+    /// Acknowledged chunks that the cumulative TSN has not reached.
+    gap_acked: usize,
+    /// Made at the first sign of loss: most associations, above all those of a flood, have none.
+    losses: Option<Box<Losses>>,
+    /// Packets whose new DATA the SACK at hand acknowledges, and the last of them.
+    acked_packets: u32,
+    acked_frame: u64,
 }
 
 impl Sender {
@@ -88,6 +133,10 @@ impl Sender {
             freshest: Vec::new(),
             most: FIRST_CHUNKS,
             has_forgotten: false,
+            gap_acked: 0,
+            losses: None,
+            acked_packets: 0,
+            acked_frame: 0,
         }
     }
 
@@ -115,6 +164,16 @@ impl Sender {
             }
             _ => false,
         }
+    }
+
+    /// All that was sent is acknowledged cumulatively, as far as the capture shows.
+    pub fn is_idle(&self) -> bool {
+        self.sent.len() == self.settled
+    }
+
+    /// One chunk is outstanding, and no more.
+    pub fn has_one_out(&self) -> bool {
+        self.sent.len() == self.settled + 1
     }
 
     /// One DATA or I-DATA chunk. Returns the transmission number: 1 for the
@@ -197,11 +256,17 @@ impl Sender {
         let late = self.highest.is_some_and(|highest| tsn < highest);
         let run = self.run_of(late, data, at, paths, ledger);
         if late {
+            self.losses.get_or_insert_default().untidy_to = self.highest;
             paths[at.path as usize].ways[self.end as usize].bin(at, ledger).late_chunks += 1;
         }
         let way = &mut paths[at.path as usize].ways[self.end as usize];
-        if way.flight_chunks == 0 || way.t3_started.is_none() {
-            way.t3_started = Some(at.moment);
+        if !late {
+            way.rto().sent(tsn);
+        }
+        if !way.t3.is_running() || way.flight_chunks + way.gap_acked_chunks == 0 {
+            way.t3.start(at.moment);
+        } else if way.flight_chunks == 0 {
+            way.t3.start_in_doubt(at.moment);
         }
         way.withdrawn = false;
         way.flight_chunks += 1;
@@ -214,23 +279,34 @@ impl Sender {
             last_ns: at.moment.time_ns,
             first_path: at.path,
             last_path: at.path,
-            run,
+            run: row_number(run),
             bytes: data.user_length,
             count: 1,
             miss_indications: 0,
-            acked: false,
+            acked: None,
             abandoned: false,
             row: None,
+            ppid: data.ppid,
+            stream: data.stream,
+            unordered: data.unordered,
+            beginning: data.beginning,
+            ending: data.ending,
         };
         self.sent.insert(index, sent);
         if self.sent.len() > self.most
             && !self.may_remember_more(ledger)
             && let Some(oldest) = self.sent.pop_front()
         {
+            let was_settled = self.settled > 0;
             self.settled = self.settled.saturating_sub(1);
-            if !oldest.acked {
+            paths[oldest.first_path as usize].ways[self.end as usize].rto().spoil(oldest.tsn);
+            let way = &mut paths[oldest.last_path as usize].ways[self.end as usize];
+            if !oldest.is_acked() {
                 self.has_forgotten = true;
-                paths[oldest.last_path as usize].ways[self.end as usize].leave_flight(oldest.bytes);
+                way.leave_flight(oldest.bytes);
+            } else if !was_settled {
+                self.gap_acked = self.gap_acked.saturating_sub(1);
+                way.gap_acked_chunks = way.gap_acked_chunks.saturating_sub(1);
             }
         }
     }

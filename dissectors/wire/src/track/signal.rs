@@ -54,10 +54,12 @@ impl Heartbeats {
         row.ack_path = Some(at.path);
         let rtt_ns = at.moment.time_ns.saturating_sub(row.time_ns);
         row.rtt_ns = Some(rtt_ns);
-        let way = &mut paths[row.path as usize].ways[asker as usize];
+        let path = row.path;
+        let way = &mut paths[path as usize].ways[asker as usize];
         way.consecutive_timeouts = 0;
         if let Ok(rtt_ns) = u64::try_from(rtt_ns) {
             way.heartbeat_rtt.sample(rtt_ns, ledger);
+            way.rto_sample(rtt_ns, &Place { path, sender: asker, ..*at }, ledger);
         }
     }
 }

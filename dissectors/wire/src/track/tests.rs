@@ -3,6 +3,7 @@
 mod acknowledgements;
 mod addresses;
 mod authentication;
+mod blocking;
 mod damage;
 mod data;
 mod duplicates;
@@ -13,6 +14,8 @@ mod messages;
 mod messages_model;
 mod middle;
 mod model;
+mod receivers;
+mod rto;
 mod runs;
 mod script;
 mod signals;

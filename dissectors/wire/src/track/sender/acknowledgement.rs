@@ -2,6 +2,7 @@
 
 use super::{HISTORY, Sender};
 use crate::ledger::{Ledger, StallRow};
+use crate::sctp::forward::ForwardTsn;
 use crate::sctp::sack::Sack;
 use crate::sctp::tsn::Unwrap;
 use crate::track::path::{Path, Place};
@@ -28,12 +29,21 @@ impl Sender {
         let unwrap = self.unwrap.get_or_insert_with(|| Unwrap::new(sack.cumulative_tsn));
         let cumulative = unwrap.near(sack.cumulative_tsn);
         self.freshest.clear();
+        self.acked_packets = 0;
+        let before = self.cumulative;
         let mut newest = self.advance(cumulative, at, paths, ledger);
         let base = self.cumulative.unwrap_or(cumulative);
         let mut disorder = false;
         // A SACK that was overtaken by a newer one counts its blocks from an older base.
         disorder |= self.gaps(cumulative, base, sack.gaps(), &mut newest, at, paths, ledger);
         disorder |= self.gaps(cumulative, base, sack.nr_gaps(), &mut newest, at, paths, ledger);
+        let reported = || sack.gaps().chain(sack.nr_gaps()).map(|(_, end)| end).max();
+        if self.losses.as_ref().is_some_and(|losses| losses.recovery_exit.is_some())
+            && self.cumulative > before
+            && let Some(end) = reported()
+        {
+            newest = newest.max(Some(cumulative.saturating_add(u64::from(end))));
+        }
         if let Some(newest) = newest {
             self.indicate_missing(newest);
         }
@@ -42,6 +52,11 @@ impl Sender {
             self.reported_twice(tsn, ledger);
         }
         disorder
+    }
+
+    /// Packets whose new DATA the last SACK acknowledged.
+    pub fn acked_packets(&self) -> u32 {
+        self.acked_packets
     }
 
     /// Moves the cumulative TSN; returns the highest TSN that this newly acknowledged.
@@ -57,12 +72,27 @@ impl Sender {
             return None;
         }
         self.cumulative = Some(cumulative);
+        let untidy = self.losses.as_ref().is_some_and(|losses| losses.untidy_to.is_some());
+        let in_order = self.gap_acked == 0 && !untidy;
         let mut newest = None;
         while self.sent.get(self.settled).is_some_and(|sent| sent.tsn <= cumulative) {
             if self.acknowledge(self.settled, By::Cumulative, at, paths, ledger) {
                 newest = Some(self.sent[self.settled].tsn);
+            } else {
+                self.gap_acked = self.gap_acked.saturating_sub(1);
+                let path = self.sent[self.settled].last_path as usize;
+                let way = &mut paths[path].ways[self.end as usize];
+                way.gap_acked_chunks = way.gap_acked_chunks.saturating_sub(1);
+            }
+            let sent = &self.sent[self.settled];
+            if !in_order && let Some(acked) = sent.acked {
+                let blocking = &mut self.losses.get_or_insert_default().blocking;
+                blocking.pass(sent, acked, (at.association, self.end), ledger);
             }
             self.settled += 1;
+        }
+        if let Some(losses) = &mut self.losses {
+            losses.settle(cumulative);
         }
         while self.settled > HISTORY {
             self.sent.pop_front();
@@ -134,7 +164,7 @@ impl Sender {
             while let Some(sent) = self.sent.get(index).filter(|sent| sent.tsn <= last) {
                 let tsn = sent.tsn;
                 // Until a gap closes, every SACK repeats the blocks of the one before.
-                if !sent.acked && self.acknowledge(index, By::Gap, at, paths, ledger) {
+                if !sent.is_acked() && self.acknowledge(index, By::Gap, at, paths, ledger) {
                     *newest = Some(newest.map_or(tsn, |newest| newest.max(tsn)));
                 }
                 index += 1;
@@ -154,28 +184,44 @@ impl Sender {
     ) -> bool {
         let blocker_path = self.sent.get(self.settled).map(|sent| sent.last_path);
         let sent = &mut self.sent[index];
-        if sent.acked {
+        if sent.is_acked() {
             return false;
         }
-        sent.acked = true;
+        sent.acked = Some(at.moment);
         let way = &mut paths[sent.last_path as usize].ways[self.end as usize];
         way.leave_flight(sent.bytes);
         way.consecutive_timeouts = 0;
         // T3-rtx restarts when the path's earliest outstanding TSN is acknowledged
         // (RFC 9260 section 6.3.2, R3). A gap block leaves the blocker of the
         // cumulative TSN outstanding, so on that one's path the timer runs on.
-        if by == By::Cumulative || blocker_path != Some(sent.last_path) {
-            way.t3_started = Some(at.moment);
+        if by == By::Cumulative {
+            way.t3.start(at.moment);
+        } else {
+            self.gap_acked += 1;
+            way.gap_acked_chunks += 1;
+            if blocker_path != Some(sent.last_path) {
+                way.t3.start_in_doubt(at.moment);
+            }
         }
         if sent.abandoned {
             return true;
         }
+        if sent.count == 1 && sent.first.frame != self.acked_frame {
+            self.acked_frame = sent.first.frame;
+            self.acked_packets += 1;
+        }
         let rtt_min_ns = way.rtt_min_ns();
         let delivery = Place { path: sent.last_path, sender: self.end, ..*at };
+        let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);
+        if way.rto().acknowledged(sent.tsn)
+            && let Ok(rtt_ns) = u64::try_from(waited_ns)
+        {
+            way.rto_sample(rtt_ns, &delivery, ledger);
+        }
         let bin = way.bin(&delivery, ledger);
         bin.acked_chunks += 1;
         bin.acked_bytes += u64::from(sent.bytes);
-        if let Some(run) = sent.run.and_then(|run| ledger.runs.get_mut(run)) {
+        if let Some(run) = sent.run.and_then(|run| ledger.runs.get_mut(run as usize)) {
             run.first_ack_ns.get_or_insert(at.moment.time_ns);
             run.first_ack_frame.get_or_insert(at.moment.frame);
             let newer = run.last_ok_ns.is_none_or(|last_ns| sent.first.time_ns >= last_ns);
@@ -193,10 +239,9 @@ impl Sender {
                 None => self.freshest.push((sent.last_path, sent.last_ns)),
             }
         }
-        if let Some(row) = sent.row.and_then(|row| ledger.retransmissions.get_mut(row)) {
+        if let Some(row) = sent.row.and_then(|row| ledger.retransmissions.get_mut(row as usize)) {
             row.ack_ns = Some(at.moment.time_ns);
             row.ack_frame = Some(at.moment.frame);
-            let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);
             if rtt_min_ns.is_some_and(|min_ns| waited_ns < min_ns as i64) {
                 row.spurious = Some("early-ack");
             }
@@ -204,13 +249,14 @@ impl Sender {
         true
     }
 
-    /// RFC 9260 section 7.2.4: only TSNs below the highest newly acknowledged one are reported missing.
+    /// RFC 9260 section 7.2.4: only TSNs below the highest newly acknowledged one are reported
+    /// missing; in Fast Recovery, by a SACK that moves the cumulative TSN, all below its last block.
     fn indicate_missing(&mut self, newest: u64) {
         for sent in self.sent.iter_mut().skip(self.settled) {
             if sent.tsn >= newest {
                 break;
             }
-            if !sent.acked {
+            if !sent.is_acked() {
                 sent.miss_indications = sent.miss_indications.saturating_add(1);
             }
         }
@@ -237,7 +283,7 @@ impl Sender {
     fn reported_twice(&mut self, tsn: u32, ledger: &mut Ledger) {
         let Some(unwrap) = &self.unwrap else { return };
         let found = self.position(unwrap.near(tsn)).ok().and_then(|index| self.sent[index].row);
-        if let Some(row) = found.and_then(|row| ledger.retransmissions.get_mut(row)) {
+        if let Some(row) = found.and_then(|row| ledger.retransmissions.get_mut(row as usize)) {
             row.spurious = Some("duplicate-tsn");
         }
     }
@@ -258,9 +304,16 @@ impl Sender {
     }
 
     /// FORWARD-TSN (RFC 3758): what it passes has been given up.
-    pub fn forward_tsn(&mut self, new_cumulative_tsn: u32) {
+    pub fn forward_tsn(&mut self, forward: &ForwardTsn<'_>, at: &Place, ledger: &mut Ledger) {
         let Some(unwrap) = &self.unwrap else { return };
-        let passed = unwrap.near(new_cumulative_tsn);
+        let passed = unwrap.near(forward.new_cumulative_tsn);
+        if self.cumulative.is_none_or(|cumulative| passed > cumulative) {
+            let losses = self.losses.get_or_insert_default();
+            for skipped in forward.skipped().filter(|skipped| !skipped.unordered) {
+                losses.blocking.given_up(skipped.stream, passed, at.moment, ledger);
+            }
+            losses.untidy_to = losses.untidy_to.max(self.highest);
+        }
         for sent in self.sent.iter_mut().skip(self.settled) {
             if sent.tsn > passed {
                 break;

@@ -1,9 +1,11 @@
 //! Chunks sent again: which transmission, and why.
 
-use super::Sender;
+use super::{Sender, row_number};
 use crate::ledger::{Ledger, RetransmissionRow, TimeoutRow};
 use crate::sctp::data::Data;
+use crate::track::Moment;
 use crate::track::path::{Path, Place};
+use crate::track::rto::Model;
 
 /// Miss indications that start a fast retransmission (RFC 9260 section 7.2.4).
 const FAST_RETRANSMIT: u32 = 3;
@@ -12,6 +14,8 @@ const FAST_RETRANSMIT: u32 = 3;
 const SAME_BURST_NS: i64 = 1_000_000;
 /// Without any RTT sample, a retransmission sooner than this is not put down to T3-rtx.
 const LEAST_TIMEOUT_NS: i64 = 10_000_000;
+/// One expiry may come earlier than another of the same RTO by this part of it: senders' ticks.
+const EARLIER: i64 = 8;
 
 impl Sender {
     pub(super) fn retransmitted(
@@ -23,24 +27,30 @@ impl Sender {
         ledger: &mut Ledger,
     ) -> u32 {
         let cause = self.cause_of(index, data, at, paths, ledger);
+        if cause == "fast" {
+            // Fast Recovery lasts until all that was outstanding at its begin is acknowledged.
+            let losses = self.losses.get_or_insert_default();
+            losses.recovery_exit = losses.recovery_exit.or(self.highest);
+        }
         let end = self.end as usize;
         // RFC 9260 section 7.2.4, 4: a fast retransmission of the path's first outstanding
         // chunk restarts T3-rtx.
         let mut before = self.sent.iter().take(index).skip(self.settled);
         let restarts =
-            cause == "fast" && !before.any(|sent| !sent.acked && sent.last_path == at.path);
+            cause == "fast" && !before.any(|sent| !sent.is_acked() && sent.last_path == at.path);
         let sent = &mut self.sent[index];
         sent.count = sent.count.saturating_add(1);
-        if !sent.acked {
+        paths[sent.first_path as usize].ways[end].rto().spoil(sent.tsn);
+        if !sent.is_acked() {
             paths[sent.last_path as usize].ways[end].leave_flight(sent.bytes);
             let way = &mut paths[at.path as usize].ways[end];
-            if restarts || way.flight_chunks == 0 || way.t3_started.is_none() {
-                way.t3_started = Some(at.moment);
+            if restarts || way.flight_chunks == 0 || !way.t3.is_running() {
+                way.t3.start(at.moment);
             }
             way.flight_chunks += 1;
             way.flight_bytes += u64::from(sent.bytes);
         }
-        sent.row = ledger.keep(RetransmissionRow {
+        let row = ledger.keep(RetransmissionRow {
             association: at.association,
             sender: self.end.name(),
             tsn: data.tsn,
@@ -58,6 +68,7 @@ impl Sender {
             miss_indications: sent.miss_indications,
             ..Default::default()
         });
+        sent.row = row_number(row);
         sent.last_ns = at.moment.time_ns;
         sent.last_path = at.path;
         sent.miss_indications = 0;
@@ -85,13 +96,18 @@ impl Sender {
         if sent.count == 1 && sent.miss_indications >= FAST_RETRANSMIT {
             return "fast";
         }
-        if sent.acked || way.withdrawn {
+        if sent.is_acked() || way.withdrawn {
             return "unknown";
         }
-        // RTO is never below SRTT (RFC 9260 section 6.3.1), so a shorter wait was no expiry.
-        let least_ns = way.sack_rtt.smoothed_ns().unwrap_or(LEAST_TIMEOUT_NS);
-        let started = way.t3_started;
-        let elapsed_ns = started.map(|m| at.moment.time_ns.saturating_sub(m.time_ns));
+        let losses = self.losses.get_or_insert_default();
+        let model = way.rto_model();
+        let least_ns = least_rto_ns(model, losses.least_expiry_ns);
+        let since = |start: Moment| at.moment.time_ns.saturating_sub(start.time_ns);
+        // What a gap block did is in doubt: where it leaves too short a wait, it did nothing.
+        let doubted = way.t3.started().filter(|start| since(*start) >= least_ns);
+        let started = doubted.or(way.t3.earliest()).or(way.t3.started());
+        let earliest = doubted.and(way.t3.earliest());
+        let elapsed_ns = started.map(since);
         let waited_ns = at.moment.time_ns.saturating_sub(sent.last_ns);
         if elapsed_ns.unwrap_or(waited_ns) < least_ns {
             return if age_at_expiry_ns.is_some_and(|age_ns| age_ns >= 0) {
@@ -100,8 +116,16 @@ impl Sender {
                 "unknown"
             };
         }
+        if earliest.is_none() {
+            losses.least_expiry_ns =
+                [losses.least_expiry_ns, elapsed_ns].into_iter().flatten().min();
+        }
+        // An expiry ends Fast Recovery, for all that was outstanding is to be sent again.
+        losses.recovery_exit = None;
         way.t3_expired_ns = Some(at.moment.time_ns);
-        way.t3_started = None;
+        way.t3.stop();
+        let doublings = way.rto().doublings;
+        way.rto().doublings = doublings.saturating_add(1);
         way.consecutive_timeouts = way.consecutive_timeouts.saturating_add(1);
         ledger.keep(TimeoutRow {
             association: at.association,
@@ -109,11 +133,14 @@ impl Sender {
             path: sent.last_path,
             armed_ns: started.map(|m| m.time_ns),
             armed_frame: started.map(|m| m.frame),
+            earliest_armed_ns: earliest.map(|m| m.time_ns),
             time_ns: at.moment.time_ns,
             frame: at.moment.frame,
             tsn: data.tsn,
             retransmission_path: at.path,
             elapsed_ns,
+            rto_model_ns: model.map(Model::rto_ns),
+            doublings,
             consecutive: way.consecutive_timeouts,
         });
         "t3"
@@ -132,4 +159,12 @@ impl Sender {
             ..Default::default()
         });
     }
+}
+
+/// The RTO is never below SRTT (RFC 9260 section 6.3.1) unless RTO.Max holds it down, which the
+/// expiries before would show: a shorter wait was no expiry.
+fn least_rto_ns(model: Option<Model>, least_expiry_ns: Option<i64>) -> i64 {
+    let srtt_ns = model.and_then(|model| i64::try_from(model.srtt_ns()).ok());
+    let held_ns = least_expiry_ns.map(|least_ns| least_ns - least_ns / EARLIER);
+    srtt_ns.map_or(LEAST_TIMEOUT_NS, |srtt_ns| held_ns.map_or(srtt_ns, |ns| srtt_ns.min(ns)))
 }
