@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench conformance robustness fuzz fixtures docs wheel clean
+.PHONY: help build demo test lint types rust bench accuracy conformance whatif robustness fuzz fixtures docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +49,7 @@ lint: build ## ruff: style and format of the Python code
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
-	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/regenerate.py
+	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
@@ -70,6 +70,14 @@ conformance: build ## compare the captures in DIR="..." with tshark, field by fi
 	@test -n "$(DIR)" || { echo "name folders of captures: make conformance DIR=\"...\"" >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m conformance $(DIR) $(if $(WRITE),--write $(WRITE))
 
+whatif: build ## compare what explain predicts in the runs in DIR="..." with each other; WRITE=docs/explain.md
+	@test -n "$(DIR)" || { echo "name folders of runs: make whatif DIR=\"...\"" >&2; exit 2; }
+	@PYTHONPATH=tests $(PY) -m whatif $(DIR) $(if $(WRITE),--write $(WRITE))
+
+accuracy: build ## hold the numbers against what the lab knows, in DIR=..., too; WRITE=docs/accuracy.md
+	@.ci/system-packages "$(PYTHON)" test
+	@PYTHONPATH=tests $(PY) -m accuracy $(DIR) $(if $(WRITE),--write $(WRITE))
+
 robustness: build ## read every file in DIR=... within 5 s and 300 MB
 	@test -n "$(DIR)" || { echo "name a folder of files: make robustness DIR=..." >&2; exit 2; }
 	@PYTHONPATH=tests $(PY) -m robustness "$(DIR)"
@@ -85,6 +93,7 @@ fixtures: build ## run the lab's scenarios anew and write fixtures/captures/lab-
 docs: build ## write the generated parts of docs/ and the golden output of the tests
 	$(PY) docs/generate.py
 	PYTHONPATH=tests $(PY) fixtures/malformed/make.py
+	PYTHONPATH=tests:fixtures/findings $(PY) fixtures/findings/write.py
 	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py
 

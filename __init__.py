@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .api import Analysis, analyze, dissect, explain, read
+    from .api import Analysis, analyze, dissect, explain, read, show
     from .dissectors._core import CaptureError, FilterError, __version__
     from .dissectors.ledger import Ledger, ReadOptions
     from .dissectors.selection import Window
@@ -34,12 +34,13 @@ __all__ = [
     "dissect",
     "explain",
     "read",
+    "show",
 ]
 
 if not TYPE_CHECKING:
     # Loaded when first used (PEP 562): every `python -m pathscope...` imports this module, and most
     # need little of it.
-    _HOMES = dict.fromkeys(("Analysis", "analyze", "dissect", "explain", "read"), ".api")
+    _HOMES = dict.fromkeys(("Analysis", "analyze", "dissect", "explain", "read", "show"), ".api")
     _HOMES |= dict.fromkeys(("CaptureError", "FilterError", "__version__"), ".dissectors._core")
     _HOMES |= dict.fromkeys(("Ledger", "ReadOptions"), ".dissectors.ledger")
     _HOMES |= {"Window": ".dissectors.selection", "TsharkError": ".dissectors.tshark"}

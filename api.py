@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.labels import LabelRule
     from .analyzer.model import Association, CaptureResult, LinkEvent
+    from .analyzer.story.model import Story
     from .analyzer.thresholds import Thresholds
     from .dissectors.frame import Decoder, Frame
     from .dissectors.selection import Window
+    from .reports.folder import TableFormat
 
 # The rest is imported by the function that needs it: reading a capture of some thousand packets
 # takes less time than importing all of the package.
@@ -39,6 +41,11 @@ class Analysis:
     ledger: Ledger
     result: CaptureResult
     other: Ledger | None = None
+
+    @property
+    def ledgers(self) -> tuple[Ledger, ...]:
+        """The ledgers, in the order of `captures` in the result contract."""
+        return (self.ledger,) if self.other is None else (self.ledger, self.other)
 
     @property
     def associations(self) -> tuple[Association, ...]:
@@ -84,6 +91,42 @@ class Analysis:
         from .reports.contract import result
 
         return result([self.result])
+
+    def to_qlog(self) -> dict[str, Any]:
+        """Return what each end did on its paths as qlog events (docs/exports.md)."""
+        from .reports.qlog import document
+
+        return document([self])
+
+    def write(
+        self, folder: Path | str, form: TableFormat = "parquet", *, force: bool = False
+    ) -> Path:
+        """Write the result, and every table of it and of the ledger, to a folder.
+
+        Parameters
+        ----------
+        folder
+            Made when it is missing.
+        form
+            Of the tables: `parquet` or `csv`.
+        force
+            Write although the folder holds something.
+
+        Returns
+        -------
+        Path
+            Its manifest, which is written last (docs/exports.md).
+
+        Raises
+        ------
+        FileExistsError
+            When the folder is not empty and `force` is not given.
+        OSError
+            When something cannot be written.
+        """
+        from .reports.folder import write_folder
+
+        return write_folder(Path(folder), self.to_dict(), self.ledgers, form, force=force)
 
 
 def read(source: Source, options: ReadOptions | None = None) -> Ledger:
@@ -153,7 +196,7 @@ def dissect(
     return rows(source, table, options, Selection(window, association))
 
 
-def explain(
+def show(
     capture: str | PathLike[str],
     frame: int,
     options: ReadOptions | None = None,
@@ -380,6 +423,51 @@ def read_thresholds(source: Path | str) -> Thresholds:
     if str(source) in BUILT_IN:
         return BUILT_IN[str(source)]
     return parse_thresholds(_text(Path(source)), str(source), names.metrics(), names.places())
+
+
+def explain(
+    source: Source | Analysis,
+    *,
+    association: int | None = None,
+    handover: int | None = None,
+    settings: Iterable[str] = (),
+    most: int | None = None,
+) -> list[Story]:
+    """Tell the handovers of a capture in time order, and what other settings would have cost.
+
+    Parameters
+    ----------
+    source
+        A capture or the folder of a run, as for `analyze`, or what `analyze` returned.
+    association, handover
+        Only this one; handovers count from 1 in each association.
+    settings
+        Such as `rto_min=500ms` or `pmr=2`, all of which the prediction is for; none for a few
+        others that are sensible.
+    most
+        Only so many stories, the first ones.
+
+    Raises
+    ------
+    ValueError
+        When there is no such association or handover, or none at all, with what there is; or when a
+        setting is none, with those that are.
+    CaptureError
+        As `analyze`.
+    """
+    from .analyzer.settings import parse_settings
+    from .analyzer.story.tell import tell
+
+    given = parse_settings(settings)
+    done = source if isinstance(source, Analysis) else analyze(source)
+    return tell(
+        done.ledger,
+        done.result,
+        association=association,
+        handover=handover,
+        given=given or None,
+        most=most,
+    )
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:

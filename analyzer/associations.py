@@ -12,6 +12,7 @@ from .events import assign_events, comment_events
 from .findings import Analysed, find
 from .flow_rows import select
 from .flows import describe_flows
+from .gaps import capture_gaps
 from .handover import describe_move, find_cause
 from .icmp import describe_icmp
 from .labels import path_labels
@@ -57,8 +58,9 @@ def analyze_ledger(
     link_events, warnings = assign_events([*events, *comment_events(ledger)], ledger, labels)
     # Of a simulator's trace the view of the end that sent first was taken.
     vantage: Vantage | None = "a" if "simulated" in ledger.capture else None
+    gaps = capture_gaps(ledger)
     associations = tuple(
-        _association(context, vantage or captured_at(context))
+        _association(context, vantage or captured_at(context), gaps)
         for context in contexts(ledger, labels, link_events)
     )
     rows = select(ledger)
@@ -79,7 +81,9 @@ def analyze_ledger(
     return complete(result, *describe_simulation(ledger))
 
 
-def _association(context: Context, vantage: Vantage) -> Association:
+def _association(
+    context: Context, vantage: Vantage, gaps: tuple[tuple[int, int], ...]
+) -> Association:
     row = context.row
     handovers: list[Handover] = []
     excursions: list[Excursion] = []
@@ -131,7 +135,7 @@ def _association(context: Context, vantage: Vantage) -> Association:
         timeline=handoff_timeline(context, ordered),
         path_choice={end: audit(context, end, paths, ordered, vantage) for end in ENDS},
         timers=timers,
-        findings=find(context, Analysed(ordered, vantage)),
+        findings=find(context, Analysed(ordered, vantage, gaps)),
     )
 
 

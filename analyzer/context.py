@@ -45,6 +45,7 @@ class Context:
     acknowledgements: list[Row]
     lone_packets: list[Row]
     authentication: list[Row]
+    oddities: list[Row]
     bins: Bins
     labels: dict[int, str]
     link_events: dict[int, list[LinkEvent]]
@@ -58,6 +59,18 @@ class Context:
             id(table), (table, _grouped(table))
         )
         return groups.get((sender, path), [])
+
+    def odd(self, kind: str, sender: End | None = None) -> list[Row]:
+        """Rows of one kind of oddity, of both senders or of one."""
+        return [
+            row for row in self.oddities if row["kind"] == kind and sender in (None, row["sender"])
+        ]
+
+    def packets(self, sender: End) -> int:
+        """Packets of one sender on all paths."""
+        return sum(
+            totals.sums["packets"] for (_, end), totals in self.bins.totals.items() if end == sender
+        )
 
     def rtt_max_ns(self, sender: End, path: int) -> int | None:
         """Longest round-trip time seen for a sender on a path."""
@@ -97,6 +110,7 @@ _TABLES = (
     "acknowledgements",
     "lone_packets",
     "authentication",
+    "oddities",
 )
 
 

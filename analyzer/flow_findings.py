@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .context import ENDS, other
-from .findings import MOST_FRAMES, OFTEN_SPURIOUS
+from .evidence import MOST_FRAMES, OFTEN_SPURIOUS
 from .measure import seconds
 from .model import Finding
 
@@ -138,13 +138,33 @@ def capture_quality(evidence: Evidence) -> Iterator[Finding]:
             "note",
             f"{flow['duplicate_frames']} frames are copies of earlier ones, made by the capture;"
             " they are left out of every number",
+            (flow["duplicate_frame"],),
         )
     if flow["truncated_packets"]:
         yield Finding(
             "truncated-packets",
             "note",
             f"{flow['truncated_packets']} packets were cut by the capture's snap length",
+            (flow["truncated_frame"],),
         )
+
+
+def merged_segments(evidence: Evidence) -> Iterator[Finding]:
+    """Segments larger than their receiver takes: put together by the capturing host."""
+    for end, row in _in_order(evidence.directions):
+        peer = evidence.directions.get(other(end))
+        if peer is None or peer["mss"] is None or not row["segments"]:
+            continue
+        mean_bytes = row["payload_bytes"] / row["segments"]
+        if mean_bytes > peer["mss"]:
+            yield Finding(
+                "segmentation-offload",
+                "note",
+                f"segments of {end} have {mean_bytes:.0f} bytes on average, above the"
+                f" {peer['mss']} that {other(end)} takes: the capturing host put them together or"
+                " had not cut them yet (GRO, TSO), and packet counts are not those of the wire",
+                (evidence.flow["start_frame"],),
+            )
 
 
 def _times(count: int) -> str:
@@ -161,5 +181,6 @@ RULES: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     icmp_errors,
     zero_window,
     spurious,
+    merged_segments,
     capture_quality,
 )

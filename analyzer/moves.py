@@ -18,7 +18,7 @@ BRIEF_NS = NS_PER_S
 """Without any expiry of T3-rtx, a stay on the other path shorter than this is an excursion."""
 
 CONCURRENT_MOVES = 20
-"""So many moves with a median stay below `BRIEF_NS` are a sender that uses its paths at once."""
+"""More moves than these, with a median stay below `BRIEF_NS`: paths are used at once."""
 
 FAILED_EXPIRIES = 2
 """So many expiries in a row give a path up beyond doubt: PF (RFC 7829) needs one by default."""
@@ -58,7 +58,7 @@ class Move:
 
 def is_concurrent(runs: list[Row]) -> bool:
     """Tell whether new DATA alternates between paths all the time (concurrent transfer)."""
-    if len(runs) <= CONCURRENT_MOVES:
+    if len(runs) - 1 <= CONCURRENT_MOVES:
         return False
     stays = [later["first_ns"] - run["first_ns"] for run, later in pairwise(runs)]
     return bool(median(stays) < BRIEF_NS)

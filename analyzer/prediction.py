@@ -8,12 +8,11 @@ expiry, and take the other settings that behaviour betrays.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .measure import Instant, Measure, seconds
 from .model import Prediction, PredictionForm
-from .timers import LATENESS, STAMPED_LATE, failover_s, held_down, nominal_s
+from .timers import LATENESS, credible, failover_s, nominal_s
 
 if TYPE_CHECKING:
     from .model import Timer
@@ -38,14 +37,14 @@ def predicted(move: Move, timers: Timers, more: int, form: str) -> Measure:
     rto, retrans = _rto(move, timers), timers.get("path_max_retrans")
     if rto is None or retrans is None:
         return Measure.absent("RTO or Path.Max.Retrans cannot be inferred")
-    ceiling = _ceiling(move, timers)
+    ceiling = timers.get("rto_max_s")
     value, low, high = (
         failover_s(
             float(first or 0), None if ceiling is None else float(most or 0), int(count or 0) + more
         )
         for first, most, count in zip(
             _bounds(rto),
-            _bounds(ceiling or rto),
+            _bounds(ceiling.measure if ceiling else rto),
             _bounds(retrans.measure),
             strict=True,
         )
@@ -61,26 +60,13 @@ def _rto(move: Move, timers: Timers) -> Measure | None:
     A longer one before that was several expiries, whose retransmissions the capture lacks. Where
     the start of no timer was seen, it is the sender's RTO.
     """
-    waits = [row["elapsed_ns"] for row in move.expiries if row["elapsed_ns"] is not None]
+    timed = [row for row in move.expiries if row["elapsed_ns"] is not None]
+    waits = [row["elapsed_ns"] for row in credible(timed)]
     if not waits:
         return timers["rto_s"].measure if "rto_s" in timers else None
-    return _setting(min(waits))
-
-
-def _ceiling(move: Move, timers: Timers) -> Measure | None:
-    """Return RTO.Max, as inferred of the sender, or as these expiries show that did not double."""
-    if "rto_max_s" in timers:
-        return timers["rto_max_s"].measure
-    held = [later["elapsed_ns"] for row, later in pairwise(move.expiries) if held_down(row, later)]
-    return _setting(min(held)) if held else None
-
-
-def _setting(waited_ns: int) -> Measure:
-    """Return the round setting that a wait betrays, as timers have it."""
-    waited_s = seconds(waited_ns)
-    value = nominal_s(waited_s * (1 + STAMPED_LATE))
-    low = round(waited_s * (1 - LATENESS), 9)
-    return Measure(value, "inferred", low, max(waited_s, value))
+    least_s = seconds(min(waits))
+    low = round(least_s * (1 - LATENESS), 9)
+    return Measure(nominal_s(least_s), "inferred", low, least_s)
 
 
 def _bounds(measure: Measure) -> tuple[float | None, float | None, float | None]:

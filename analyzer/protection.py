@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .context import ENDS, other
+from .evidence import evidence
 from .model import Authentication, Finding, ZeroChecksum
 
 if TYPE_CHECKING:
@@ -87,21 +88,19 @@ def zero_checksums(context: Context, _: Analysed) -> Iterator[Finding]:
             "zero-checksum",
             "note",
             f"{covered} packets carry no checksum: negotiated (RFC 9653)",
+            evidence(context.odd("zero-checksum")),
         )
     for end, count in uncovered.items():
         if not count:
             continue
-        packets = sum(
-            totals.sums["packets"]
-            for (_path, sender), totals in context.bins.totals.items()
-            if sender == end
-        )
+        packets = context.packets(end)
         if count == packets:
             yield Finding(
-                "zero-checksum",
+                "checksum-offload",
                 "note",
                 f"no packet of {end} carries a checksum, and that is not negotiated:"
                 " checksum offload at the capturing host",
+                evidence(context.odd("uncovered-zero-checksum", end)),
             )
         else:
             yield Finding(
@@ -110,6 +109,7 @@ def zero_checksums(context: Context, _: Analysed) -> Iterator[Finding]:
                 f"{count} of {packets} packets of {end} carry no checksum and should:"
                 f" {_why_uncovered(context, end)}; a fault, or checksum offload at the capturing"
                 " host for some of them",
+                evidence(context.odd("uncovered-zero-checksum", end)),
             )
 
 

@@ -11,6 +11,8 @@ from .model import Timer
 from .rto import unclamped_s
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..dissectors.ledger import Row
     from .context import Context
     from .model import End
@@ -31,6 +33,10 @@ DOUBLING = 1.5
 
 MISSED = 1.8
 """HEARTBEATs this many periods apart have one missing between them."""
+
+
+PROBE_FACTOR = 1.5
+"""A path in PF is probed once an RTO (RFC 7829 section 3.2), give or take half an RTO."""
 
 
 def infer_timers(
@@ -86,7 +92,7 @@ def nominal_s(measured_s: float) -> float:
 
 def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
     # What a gap block did to the timer is in doubt; such expiries count where there are no others.
-    expiries = _credible(expiries)
+    expiries = credible(expiries)
     certain = [row for row in expiries if row["earliest_armed_ns"] is None] or expiries
     elapsed = [seconds(row["elapsed_ns"]) for row in expiries]
     timers = {
@@ -143,20 +149,28 @@ def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
     return timers
 
 
-def _credible(expiries: list[Row]) -> list[Row]:
-    """Leave out expiries that came sooner than those before them in a row on their path.
+def credible(expiries: list[Row]) -> list[Row]:
+    """Leave out expiries that came too soon after those before them in a row on their path.
 
-    RTO does not fall while nothing is acknowledged, so that their timer was not started when it
-    seems to have been: some senders keep it running for chunks that wait to be sent again.
+    RTO does not fall while nothing is acknowledged. A longer wait before can have been that of
+    several expiries, which sent nothing that the capture has: then it is a multiple. Else the timer
+    was not started when it seems to have been: some senders keep it running for chunks that wait
+    to be sent again.
     """
-    sooner = {
+    too_soon = {
         id(later)
         for earlier, later in pairwise(expiries)
         if later["path"] == earlier["path"]
         and later["consecutive"] == earlier["consecutive"] + 1
         and later["elapsed_ns"] < (1 - LATENESS) * earlier["elapsed_ns"]
+        and not _is_multiple(earlier["elapsed_ns"] / max(later["elapsed_ns"], 1))
     }
-    return [row for row in expiries if id(row) not in sooner]
+    return [row for row in expiries if id(row) not in too_soon]
+
+
+def _is_multiple(ratio: float) -> bool:
+    nearest = round(ratio)
+    return nearest > 1 and abs(ratio - nearest) <= LATENESS * nearest
 
 
 def _setting(rows: list[Row], note: str | None, text: str, shown: list[Row] | None = None) -> Timer:
@@ -182,7 +196,10 @@ def held_down(earlier: Row, later: Row) -> bool:
 
 def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
     seen = [len(chain) for chain in given_up_after]
-    counts = [len(chain) + _unseen(chain) for chain in given_up_after]
+    counts = [
+        len(chain) + unseen_expiries([row["elapsed_ns"] for row in chain])
+        for chain in given_up_after
+    ]
     frames = tuple(row["frame"] for chain in given_up_after for row in chain)
     text = (
         f"the path was given up at expiry {' and '.join(map(str, sorted(set(counts))))} in a row:"
@@ -198,13 +215,12 @@ def _path_max_retrans(given_up_after: list[list[Row]]) -> Timer:
     )
 
 
-def _unseen(chain: list[Row]) -> int:
-    """Expiries in a row of which the capture has no retransmission.
+def unseen_expiries(waits: Sequence[float | None]) -> int:
+    """Expiries in a row of which the capture has no retransmission, by the times each took.
 
     The RTO does not fall from one to the next: a wait that is longer than the one after it was
     several, and something kept their retransmissions from the wire.
     """
-    waits = [row["elapsed_ns"] for row in chain]
     return sum(
         round(earlier / later) - 1
         for earlier, later in pairwise(waits)
@@ -213,15 +229,31 @@ def _unseen(chain: list[Row]) -> int:
 
 
 def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, Timer]:
-    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3)."""
+    """HEARTBEAT period on idle paths: RTO + HB.Interval, +- half an RTO (RFC 9260 section 8.3).
+
+    What may be the probing of a path in PF says nothing of HB.Interval, and is left out.
+    """
+    rto_value = None if rto is None else rto.measure.value
     gaps: list[float] = []
+    waits: list[
+        float
+    ] = []  # the same, if the timer was started by the HEARTBEAT ACK, as Linux does
     found: list[int] = []
     for path in range(len(context.paths)):
         beats = context.sent(context.heartbeats, sender, path)
+        expired_ns = min(
+            (row["time_ns"] for row in context.sent(context.timeouts, sender, path)), default=None
+        )
         for earlier, later in pairwise(beats):
-            if not context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
-                gaps.append(seconds(later["time_ns"] - earlier["time_ns"]))
-                found.append(later["frame"])
+            if context.bins.carried_data(path, sender, earlier["time_ns"], later["time_ns"]):
+                continue
+            gap = seconds(later["time_ns"] - earlier["time_ns"])
+            has_expired = expired_ns is not None and expired_ns <= later["time_ns"]
+            if has_expired and rto_value is not None and gap <= PROBE_FACTOR * rto_value:
+                continue
+            gaps.append(gap)
+            waits.append(gap - seconds(earlier["rtt_ns"] or 0))
+            found.append(later["frame"])
     if len(gaps) < 2:
         return {}
     period, frames = median(gaps), tuple(found)
@@ -233,7 +265,7 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
     timers = {"heartbeat_period_s": Timer(measure, len(gaps), frames, text)}
     if rto is not None and rto.measure.value is not None:
         rto_s = float(rto.measure.value)
-        low, high = max(0.0, min(near) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
+        low, high = max(0.0, min(waits) - 1.5 * rto_s), max(0.0, max(near) - 0.5 * rto_s)
         value = min(max(low, round(period - rto_s, 3)), high)
         timers["hb_interval_s"] = Timer(
             Measure(value, "inferred", low, high),
@@ -245,13 +277,20 @@ def _heartbeats(context: Context, sender: End, rto: Timer | None) -> dict[str, T
 
 
 def failover_s(rto_s: float, rto_max_s: float | None, expiries: int) -> float:
-    """Sum of `expiries` time-outs in a row, each double the one before, at most RTO.Max.
+    """Sum of `time_outs_s`: with PMR + 1 expiries the form of Chen 2010 and RFC 9260 section 8.2.
 
-    RFC 9260 section 6.3.3 (E2) and 8.2. With PMR + 1 expiries this is the form of Chen 2010 and
-    of the RFC, with PMR that of Bokor 2010.
+    With PMR expiries it is that of Bokor 2010.
     """
-    total, rto = 0.0, rto_s
+    return sum(time_outs_s(rto_s, rto_max_s, expiries))
+
+
+def time_outs_s(rto_s: float, rto_max_s: float | None, expiries: int) -> tuple[float, ...]:
+    """Return so many time-outs in a row, each double the one before, at most RTO.Max.
+
+    RFC 9260 section 6.3.3 (E2). RTO.Max does not lower the first.
+    """
+    found, rto = [], rto_s
     for _ in range(expiries):
-        total += rto
+        found.append(rto)
         rto = rto * 2 if rto_max_s is None else min(rto * 2, max(rto_max_s, rto_s))
-    return total
+    return tuple(found)

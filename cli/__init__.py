@@ -9,7 +9,18 @@ import click
 from ..dissectors._core import __version__
 from .faults import Commands
 
-COMMANDS = ("analyze", "completion", "dissect", "doctor", "info", "lab", "show", "tables")
+COMMANDS = (
+    "analyze",
+    "completion",
+    "dissect",
+    "doctor",
+    "explain",
+    "export",
+    "info",
+    "lab",
+    "show",
+    "tables",
+)
 """Each is `NAME_command` in the module of its name, which is imported when it is needed."""
 
 

@@ -11,7 +11,14 @@ import click
 
 from ..dissectors.ledger import STANDARD_INPUT
 from .faults import BAD_INPUT, DAMAGED_INPUT, FAILED_VERDICT, Refusal, refusals
-from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
+from .options import (
+    CAPTURE,
+    flows_option,
+    knowledge_options,
+    merge_option,
+    read_options,
+    reading_options,
+)
 from .terminal import progress, show
 
 if TYPE_CHECKING:
@@ -29,25 +36,7 @@ LONGEST_BIN_MS = 86_400_000
 
 @click.command("analyze")
 @click.argument("captures", nargs=-1, required=True, type=CAPTURE)
-@click.option(
-    "--events",
-    type=CAPTURE,
-    help="JSON lines with link changes: annotates when links failed and returned.",
-)
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    metavar="NET=NAME",
-    help="Call paths with an address in NET by this name; repeat for more.",
-)
-@click.option(
-    "--end",
-    type=click.Choice(["client", "server", "both"]),
-    default="both",
-    show_default=True,
-    help="Whose capture of a run of the lab is analyzed.",
-)
+@knowledge_options
 @click.option(
     "--ends/--no-ends",
     default=None,
@@ -72,7 +61,13 @@ LONGEST_BIN_MS = 86_400_000
     "--out",
     type=CAPTURE,
     metavar="DIR",
-    help="Also write result.json and every table as Parquet there.",
+    help="Also write result.json and every table there (docs/exports.md).",
+)
+@click.option(
+    "--tables",
+    "form",
+    type=click.Choice(["parquet", "csv"]),
+    help="Format of the tables in --out. [default: parquet]",
 )
 @click.option("--force", is_flag=True, help="Let --out overwrite.")
 @merge_option
@@ -103,6 +98,7 @@ def analyze_command(
     bin_ms: int,
     as_json: bool,
     out: Path | None,
+    form: str | None,
     force: bool,
     merge: bool,
     strict: bool,
@@ -125,11 +121,13 @@ def analyze_command(
     run): then the names of its paths and its events are known.
 
     \b
-    Examples:
+    Both ends of a run:
+      pathscope analyze client.pcapng server.pcapng
+
+    \b
+    Example:
       pathscope analyze fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --label 2001:db8:1::/64=WLAN
-      pathscope analyze fixtures/captures/lab-lossy/client.pcapng \\
-        fixtures/captures/lab-lossy/server.pcapng
     """
     if fail_on_verdict and thresholds is None:
         raise click.UsageError("--fail-on-verdict needs --thresholds")
@@ -137,6 +135,8 @@ def analyze_command(
         raise click.UsageError("--ends takes two captures, without --merge")
     limits = None if thresholds is None else _limits(thresholds)
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
+    if out is None and form is not None:
+        raise click.UsageError("--tables says how --out writes: give --out, too")
     if out is not None:
         from ..reports.export import prepare_folder
 
@@ -154,7 +154,7 @@ def analyze_command(
     else:
         _show_analyses(done)
     if out is not None:
-        _write(out, done, force=force)
+        _write(out, done, form or "parquet", force=force)
     for failure in failures:
         click.echo(f"Error: {failure}", err=True)
     code = _exit_code(done, failed=bool(failures), strict=strict, verdicts=fail_on_verdict)
@@ -173,7 +173,7 @@ def _exit_code(done: list[Analysis], *, failed: bool, strict: bool, verdicts: bo
     """Return the worst that befell: what could not be read, was damaged, or fails a limit."""
     if failed:
         return BAD_INPUT
-    read = [ledger for a in done for ledger in (a.ledger, a.other) if ledger is not None]
+    read = [ledger for a in done for ledger in a.ledgers]
     if strict and any(ledger.capture["damage"] is not None for ledger in read):
         return DAMAGED_INPUT
     return FAILED_VERDICT if verdicts and _fails(done) else 0
@@ -240,18 +240,13 @@ def _show_analyses(done: list[Analysis]) -> None:
         show(report(analysis.result), blank_before=number > 0)
 
 
-def _write(out: Path, done: list[Analysis], *, force: bool) -> None:
+def _write(out: Path, done: list[Analysis], form: str, *, force: bool) -> None:
     from ..reports.contract import result
-    from ..reports.export import write_results
+    from ..reports.folder import TABLE_FORMATS, write_folder
 
-    tables = {
-        f"{number}-{Path(analysis.ledger.path).name}": analysis.ledger.tables
-        for number, analysis in enumerate(done)
-    } | {
-        f"{number}-other-end-{Path(analysis.other.path).name}": analysis.other.tables
-        for number, analysis in enumerate(done)
-        if analysis.other is not None
-    }
+    chosen = next(known for known in TABLE_FORMATS if known == form)
+    document = result([a.result for a in done])
+    read = [ledger for a in done for ledger in a.ledgers]
     with refusals():
-        write_results(out, result([a.result for a in done]), tables, force=force)
-    click.echo(f"wrote {out / 'result.json'} and the tables of {len(done)} captures", err=True)
+        write_folder(out, document, read, chosen, force=force)
+    click.echo(f"wrote {out / 'result.json'} and the tables of {len(read)} captures", err=True)

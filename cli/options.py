@@ -75,6 +75,34 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def knowledge_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what a capture does not: events, names, whose capture of a run."""
+    options = (
+        click.option(
+            "--events",
+            type=CAPTURE,
+            help="JSON lines with link changes: annotates when links failed and returned.",
+        ),
+        click.option(
+            "--label",
+            "labels",
+            multiple=True,
+            metavar="NET=NAME",
+            help="Call paths with an address in NET by this name; repeat for more.",
+        ),
+        click.option(
+            "--end",
+            type=click.Choice(["client", "server", "both"]),
+            default="both",
+            show_default=True,
+            help="Whose capture of a run of the lab is analyzed.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def read_options(
     expression: str | None,
     udp_ports: tuple[int, ...],

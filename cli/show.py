@@ -52,7 +52,7 @@ def show_command(
     Example:
       pathscope show client.pcapng 444 --decoder own
     """
-    from ..api import explain
+    from ..api import show
     from ..dissectors.frame import DECODERS
     from ..reports.frame import document, lines
 
@@ -60,7 +60,7 @@ def show_command(
     options = read_options(expression, udp_ports, window_s, hosts)
     with refusals():
         tell_of_index(capture, options)
-        found = explain(capture, frame, options, decoder=chosen)
+        found = show(capture, frame, options, decoder=chosen)
     if form == "json":
         click.echo(json.dumps(document(found, dump=dump), ensure_ascii=False))
     else:

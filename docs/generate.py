@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from pathscope import analyze
 from pathscope.analyzer.quantities import QUANTITIES
+from pathscope.analyzer.rulebook import RULEBOOK, Rule
 from pathscope.cli import main as command_line
 from pathscope.dissectors import index, ledger
 from pathscope.replay.lab.derived import NUMBERS
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
+STORY_SCHEMA = DOCS.parent / "reports" / "story.schema.json"
+CAPTURES = DOCS.parent / "fixtures" / "captures"
 STUDY_SCHEMA = DOCS.parent / "replay" / "lab" / "study.schema.json"
 NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
 LAB_SCHEMA = DOCS.parent / "replay" / "lab" / "scenario.schema.json"
@@ -84,10 +89,10 @@ def _help(command: click.Command, name: str) -> Iterator[str]:
 
 
 class Contract:
-    """The result contract's JSON Schema, as tables."""
+    """A contract's JSON Schema, as tables."""
 
-    def __init__(self) -> None:
-        self.schema: Node = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    def __init__(self, path: Path = SCHEMA) -> None:
+        self.schema: Node = json.loads(path.read_text(encoding="utf-8"))
         self.definitions: dict[str, Node] = self.schema["$defs"]
 
     def fields(self) -> Iterator[str]:
@@ -129,10 +134,10 @@ class Contract:
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             return f"[{name}](#{name})"
-        if "oneOf" in node or "anyOf" in node:
-            alternatives = node.get("oneOf") or node["anyOf"]
-            is_words = all("const" in one for one in alternatives)
-            kinds = [] if is_words else [self._type(one) for one in alternatives]
+        if "anyOf" in node or "oneOf" in node:
+            which = node.get("anyOf") or node["oneOf"]
+            is_words = all("const" in one for one in which)
+            kinds = [] if is_words else [self._type(one) for one in which]
             return " or ".join(kinds) or "one of the words below"
         if "const" in node or "enum" in node:
             words = node.get("enum", [node.get("const")])
@@ -248,6 +253,52 @@ class Settings:
         return self.KINDS.get(kind, kind)
 
 
+@cache
+def lab_findings() -> dict[str, list[str]]:
+    """Captures of the lab by the rule of an association that they show."""
+    found: dict[str, list[str]] = {}
+    for capture in sorted(CAPTURES.glob("*/*.pcapng")):
+        name = f"{capture.parent.name}/{capture.stem}"
+        for association in analyze(capture).associations:
+            for rule in {finding.rule for finding in association.findings}:
+                found.setdefault(rule, []).append(name)
+    return found
+
+
+def findings() -> Iterator[str]:
+    """Every rule for what looks wrong, with its captures."""
+    for scope in ("association", "flow"):
+        yield from ("", f"## Of {'SCTP associations' if scope == 'association' else 'flows'}", "")
+        yield from table(
+            ("rule", "severity", "meaning", "after", "what to do", "shown by", "not by", "in runs"),
+            (_rule(rule) for rule in RULEBOOK if rule.scope == scope),
+        )
+    yield ""
+
+
+MOST_RUNS = 3
+"""Runs of the lab named beside a rule."""
+
+
+def _rule(rule: Rule) -> tuple[str, ...]:
+    folder = rule.name if rule.scope == "association" else f"{rule.scope}-{rule.name}"
+    triggers, silent = (
+        f"[{name}](../fixtures/findings/{folder}/{name}.pcapng)" for name in ("triggers", "not")
+    )
+    runs = lab_findings().get(rule.name, []) if rule.scope == "association" else []
+    more = f" and {len(runs) - MOST_RUNS} more" if len(runs) > MOST_RUNS else ""
+    return (
+        f"`{rule.name}`",
+        rule.severity,
+        rule.meaning,
+        rule.source,
+        rule.remedy,
+        triggers,
+        silent,
+        ", ".join(runs[:MOST_RUNS]) + more,
+    )
+
+
 def parts() -> dict[str, Callable[[], Iterator[str]]]:
     """Every generated part, by name."""
     contract = Contract()
@@ -256,6 +307,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "handover-metrics": "handover_metrics",
         "path-metrics": "direction_metrics",
         "heartbeats": "heartbeats",
+        "transit-metrics": "transit_metrics",
         "totals": "totals",
         "handoff-region": "region_metrics",
         "handoff": "handoff_metrics",
@@ -280,6 +332,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "index-tables": lambda: tables(index.schemas()),
         "commands": commands,
         "fields": contract.fields,
+        "story-fields": Contract(STORY_SCHEMA).fields,
+        "findings": findings,
         "causes": lambda: contract.words("cause"),
         "ns-settings": Settings(NS2_SCHEMA).tables,
         "study-settings": Settings(STUDY_SCHEMA).tables,

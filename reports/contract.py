@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzer.context import ENDS
 from ..dissectors import _core
+from . import wireshark
 from .audit_contract import choice_object, prediction_object, timeline_object
 from .ends_contract import capture_objects, transit
 from .flow_contract import connection_object, flow_object, icmp_object
@@ -44,7 +45,7 @@ NO_EVIDENCE = {
 def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
     """Return captures as one JSON document."""
     files, places = capture_objects(captures)
-    return {
+    document = {
         "schema": SCHEMA,
         "tool": {"version": _core.__version__, "build_profile": _core.build_profile},
         "captures": files,
@@ -84,6 +85,7 @@ def result(captures: Sequence[CaptureResult]) -> dict[str, Any]:
             for text in capture.warnings
         ],
     }
+    return wireshark.annotated(document)
 
 
 def _association(association: Association, capture: int) -> dict[str, Any]:

@@ -26,11 +26,11 @@ def other_end_line(other: OtherEnd) -> Text:
     clock = other.clock
     text = Text(f"the other end: {file_name(other.path)}, {other.matched_packets} packets in both")
     if clock.offset_s.value is None:
-        text.append(f"; the clocks' offset is not known: {clock.offset_s.reason}")
+        text.append(f"\nthe clocks' offset is not known: {clock.offset_s.reason}")
     else:
         error_s = float(clock.offset_s.high or 0) - clock.offset_s.value
         text.append(
-            f"; its clock is {clock.offset_s.value:+.6f} s ahead (\u00b1 {duration(error_s)})"
+            f"\nits clock is {clock.offset_s.value:+.6f} s ahead (\u00b1 {duration(error_s)})"
         )
     if clock.skew_ppm.value is not None:
         error = float(clock.skew_ppm.high or 0) - clock.skew_ppm.value

@@ -8,7 +8,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import pyarrow as pa
 
@@ -115,48 +115,6 @@ def _in_order(schema: pa.Schema) -> pa.Schema:
 
 def _sorted(metadata: dict[bytes, bytes] | None) -> dict[bytes, bytes]:
     return dict(sorted((metadata or {}).items()))
-
-
-def write_results(
-    folder: Path,
-    document: dict[str, Any],
-    ledgers: dict[str, dict[str, pa.Table]],
-    *,
-    force: bool,
-) -> list[Path]:
-    """Write `result.json` and the ledger's tables of each capture as Parquet.
-
-    Parameters
-    ----------
-    folder
-        Made when it is missing. Not overwritten unless `force`: when it holds anything, nothing
-        is written.
-    document
-        The result contract.
-    ledgers
-        Tables by name, by the name of the folder they go to.
-
-    Raises
-    ------
-    FileExistsError
-        When the folder is not empty and `force` is not given.
-    OSError
-        When something cannot be written.
-    """
-    prepare_folder(folder, force=force)
-    written = []
-    for name, tables in ledgers.items():
-        (folder / name).mkdir(exist_ok=True)
-        for table, content in tables.items():
-            path = folder / name / f"{table}.parquet"
-            with whole_file(path, force=force) as stream:
-                write_table(content.to_batches(), content.schema, "parquet", stream)
-            written.append(path)
-    path = folder / "result.json"
-    # The document comes last: where it stands, the tables are complete.
-    with whole_file(path, force=force) as stream:
-        stream.write(json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n")
-    return [*written, path]
 
 
 def prepare_folder(folder: Path, *, force: bool) -> None:

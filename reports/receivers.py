@@ -73,10 +73,11 @@ def lines(association: Association) -> Iterator[str]:
     for end in ENDS:
         metrics = association.receivers[end].metrics
         if metrics["zero_windows"].value:
-            frame = association.receivers[end].longest_start.frame
+            closed_s = metrics["zero_window_s"].value or 0
             yield (
                 f"{end} closed its window {metrics['zero_windows'].value} times,"
-                f" {duration(metrics['zero_window_s'].value or 0)} in all, longest from frame {frame}"
+                f" {duration(closed_s)} in all,"
+                f" longest from frame {association.receivers[end].longest_start.frame}"
             )
 
 

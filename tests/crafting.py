@@ -24,6 +24,7 @@ START_NS = 1_700_000_000 * SECOND
 # LINKTYPE_ values of draft-ietf-opsawg-pcaplinktype.
 NULL, ETHERNET, RAW, LOOP, LINUX_SLL, IPV4, IPV6, LINUX_SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
 PPP, PPP_HDLC, C_HDLC, WLAN, PRISM, RADIOTAP, AVS = 9, 50, 104, 105, 119, 127, 163
+PPP_WITH_DIR = 204
 
 # With both ends given, Scapy need not ask the network who they are.
 LINK = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")

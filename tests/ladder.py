@@ -8,7 +8,10 @@
     2.02  b 2  HEARTBEAT ACK 7
     3.00  a 1  ASCONF 1 ADD 10.0.3.1    serial number, request, address
     3.01  b 1  ASCONF-ACK 1             or: ASCONF-ACK 1 error 0xA0
-    4.00  a 1  DATA 4 !copy             the capture repeats the frame; !bad: wrong checksum
+    4.00  a 1  DATA 4 !copy             the capture repeats the frame
+    4.01  a 1  DATA 5 stream 3          also: size 1400, user bytes
+    4.02  a 1  DATA 6 !bad              wrong checksum; !zero: none; !adler: that of RFC 2960; !cut:
+                                        the capture has the first 60 bytes
 
 Path n leads from 10.0.n.1 (a) to 10.0.n.2 (b) and is captured on the interface `path n`; path
 `n-m` leads from a's address n to b's address m. What the network loses is not drawn as lost: its
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import re
 import struct
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -50,7 +54,7 @@ PARAMETERS = {"ADD": 0xC001, "DELETE": 0xC002, "SET-PRIMARY": 0xC004}
 PLAIN = {
     "INIT ACK": 2, "INIT": 1, "HEARTBEAT ACK": 5, "HEARTBEAT": 4, "COOKIE ECHO": 10,
     "COOKIE ACK": 11, "SHUTDOWN ACK": 8, "SHUTDOWN COMPLETE": 14, "SHUTDOWN": 7,
-    "ASCONF-ACK": 0x80, "ASCONF": 0xC1, "SACK": 3, "DATA": 0, "ABORT": 6, "ERROR": 9,
+    "ASCONF-ACK": 0x80, "ASCONF": 0xC1, "SACK": 3, "DATA": 0, "ABORT": 6, "ERROR": 9, "AUTH": 15,
 }  # fmt: skip
 """Chunk types by name, the longer of two names that begin alike first."""
 
@@ -80,6 +84,8 @@ class Ladder:
     paths: int = 2
     tags: dict[str, int] = field(default_factory=lambda: {"a": 0xA0A0, "b": 0xB0B0})
     records: list[Record] = field(default_factory=list)
+    parameters: bytes = b""
+    """Of INIT and INIT ACK, beside addresses and cookie."""
 
     def draw(self, script: str) -> Ladder:
         for line in script.splitlines():
@@ -106,9 +112,8 @@ class Ladder:
         )
         head = SCTP(sport=PORTS[sender], dport=PORTS[peer(sender)], tag=tag)
         raw = bytes(LINK / ip / head / Raw(b"".join(chunks)))
-        if "bad" in marks:
-            raw = raw[:42] + bytes([raw[42] ^ 0xFF]) + raw[43:]  # 14 Ethernet, 20 IP, 8 to it
-        record = Record(nanoseconds(time), raw, int(path[0]) - 1)
+        raw, captured = _marked(raw, {mark.strip() for mark in marks})
+        record = Record(nanoseconds(time), captured, int(path[0]) - 1, len(raw))
         if self.records and record.time_ns < self.records[-1].time_ns:
             raise ValueError(f"time goes backwards: {text}")
         self.records.append(record)
@@ -121,7 +126,8 @@ class Ladder:
         if name == "DATA":
             first, _, last = words[0].partition("-")
             numbers = range(int(first), int(last or first) + 1)
-            return b"".join(_data(sender, tsn) for tsn in numbers)
+            how = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
+            return b"".join(_data(sender, tsn, **how) for tsn in numbers)
         if name in ("INIT", "INIT ACK"):
             return chunk(PLAIN[name], 0, self._init(sender, name, words))
         return chunk(PLAIN[name], 0, _value(sender, name, words))
@@ -135,7 +141,7 @@ class Ladder:
         for path in range(1, self.paths + 1):
             parts = address(sender, str(path)).split(".")
             value += tlv(5, bytes(int(part) for part in parts))
-        return value + (tlv(7, b"cookie!!") if name == "INIT ACK" else b"")
+        return value + self.parameters + (tlv(7, b"cookie!!") if name == "INIT ACK" else b"")
 
 
 def _value(sender: str, name: str, words: list[str]) -> bytes:
@@ -144,6 +150,8 @@ def _value(sender: str, name: str, words: list[str]) -> bytes:
             return _sack(sender, words)
         case "HEARTBEAT" | "HEARTBEAT ACK":
             return tlv(1, struct.pack("!Q", int(words[0])))
+        case "AUTH":  # RFC 4895 section 4.1: key 1, SHA-256; nobody checks the hash
+            return struct.pack("!HH", 1, 3) + bytes(32)
         case "COOKIE ECHO":
             return b"cookie!!"
         case "SHUTDOWN":
@@ -161,9 +169,25 @@ def _tsn(end: str, number: str) -> int:
     return (TSN_BASE[end] + int(number)) % (1 << 32)
 
 
-def _data(sender: str, number: int) -> bytes:
-    value = struct.pack("!IHHI", _tsn(sender, str(number)), 0, number % 65_536, 0)
-    return chunk(0, 3, value + bytes([number % 256]) * USER_BYTES)
+def _data(sender: str, number: int, stream: int = 0, size: int = USER_BYTES) -> bytes:
+    value = struct.pack("!IHHI", _tsn(sender, str(number)), stream, number % 65_536, 0)
+    return chunk(0, 3, value + bytes([number % 256]) * size)
+
+
+CHECKSUM, PACKET = slice(42, 46), slice(34, None)
+"""Behind 14 bytes of Ethernet and 20 of IPv4; the common header's checksum is its third word."""
+
+
+def _marked(raw: bytes, marks: set[str]) -> tuple[bytes, bytes]:
+    """Return a frame as its marks want it, on the wire and in the capture."""
+    found = bytearray(raw)
+    if "bad" in marks:
+        found[42] ^= 0xFF
+    if marks & {"zero", "adler"}:
+        found[CHECKSUM] = bytes(4)
+    if "adler" in marks:
+        found[CHECKSUM] = struct.pack("!I", zlib.adler32(found[PACKET]))
+    return bytes(found), bytes(found[:60] if "cut" in marks else found)
 
 
 def _sack(sender: str, words: list[str]) -> bytes:

@@ -35,6 +35,16 @@ def test_analysis_has_objects_tables_and_the_contract() -> None:
     assert runs["chunks"].sum() == 1500
 
 
+def test_analysis_is_written_for_other_tools(tmp_path: Path) -> None:
+    analysis = pathscope.analyze(FAILOVER)
+    manifest = analysis.write(tmp_path / "out", "csv")
+    assert manifest == tmp_path / "out" / "manifest.json"
+    assert len(pd.read_csv(tmp_path / "out" / "results" / "handovers.csv")) == 2
+    with pytest.raises(FileExistsError, match="is not empty"):
+        analysis.write(tmp_path / "out")
+    assert len(analysis.to_qlog()["traces"]) == 2
+
+
 @pytest.mark.parametrize("table", [t for t in ledger.schemas() if t not in ledger.streamed_names()])
 def test_frames_lose_no_digit(table: str) -> None:
     found = pathscope.read(ASCONF)

@@ -16,7 +16,7 @@ import pytest
 from crafting import Pcapng, Record, ethernet_records, pcap
 from pathscope.cli import terminal
 from pyarrow import parquet
-from running import ASCONF, FAILOVER, LOSSY, PROGRAM, ROOT, RUNS, inside, outside
+from running import ASCONF, CAPTURES, FAILOVER, LOSSY, PROGRAM, ROOT, RUNS, inside, outside
 
 EVENTS = FAILOVER.parent / "events.jsonl"
 
@@ -77,14 +77,14 @@ def test_out_writes_the_contract_and_every_table(tmp_path: Path) -> None:
     assert found.stderr == f"wrote {out / 'result.json'} and the tables of 2 captures\n"
     assert json.loads((out / "result.json").read_text()) == json.loads(found.stdout)
     folders = sorted(path.name for path in out.iterdir() if path.is_dir())
-    assert folders == ["0-client.pcapng", "1-client.pcapng"]
-    runs = parquet.read_table(out / "0-client.pcapng" / "runs.parquet")
-    assert sum(runs["chunks"].to_pylist()) == 1500
+    assert folders == ["ledger", "results"]
+    runs = parquet.read_table(out / "ledger" / "runs.parquet").to_pylist()
+    assert sum(run["chunks"] for run in runs if run["capture"] == 0) == 1500
 
 
 def test_bins_have_the_width_asked_for(tmp_path: Path) -> None:
     inside("analyze", LOSSY, "--bin", "250", "--out", tmp_path / "out")
-    starts = parquet.read_table(tmp_path / "out" / "0-client.pcapng" / "intervals.parquet")
+    starts = parquet.read_table(tmp_path / "out" / "ledger" / "intervals.parquet")
     assert {start % 250_000_000 for start in starts["start_ns"].to_pylist()} == {0}
 
 
@@ -245,3 +245,34 @@ def test_tables_names_every_column() -> None:
     columns = [line.split()[0] for line in lines if line.startswith("  ")]
     assert columns == [row["column"] for row in pathscope.dissectors.ledger.describe()]
     assert inside("tables", "--table", "runs").stdout.startswith("runs: ")
+
+
+def test_two_ends_or_each_by_itself() -> None:
+    client, server = (CAPTURES / "lab-lossy" / f"{end}.pcapng" for end in ("client", "server"))
+    both = inside("analyze", client, server)
+    assert both.stdout.count("Association 0") == 1
+    assert "From end to end" in both.stdout
+    each = inside("analyze", client, server, "--no-ends")
+    assert each.stdout.count("Association 0") == 2
+    assert "From end to end" not in each.stdout
+    assert inside("analyze", FAILOVER, LOSSY).stdout.count("Association 0") == 2
+
+
+def test_ends_by_force() -> None:
+    forced = inside("analyze", FAILOVER, LOSSY, "--ends")
+    assert forced.exit_code == 2
+    assert forced.stderr == f"Error: {FAILOVER} and {LOSSY}: no packet is in both captures\n"
+    same = inside("analyze", LOSSY, LOSSY, "--ends")
+    assert " packets in both" in same.stdout
+    for wrong in ([LOSSY], [LOSSY, LOSSY, LOSSY], [LOSSY, LOSSY, "--merge"]):
+        refused = inside("analyze", *wrong, "--ends")
+        assert refused.exit_code == 2
+        assert "--ends takes two captures, without --merge" in refused.stderr
+
+
+def test_tables_of_both_ends_are_written(tmp_path: Path) -> None:
+    client, server = (CAPTURES / "lab-lossy" / f"{end}.pcapng" for end in ("client", "server"))
+    found = inside("analyze", client, server, "--out", tmp_path / "out")
+    assert found.exit_code == 0
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"0-client.pcapng", "0-other-end-server.pcapng"} <= written

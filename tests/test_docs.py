@@ -30,6 +30,7 @@ MEASURED = {
     "handover-metrics": "handover_metrics",
     "path-metrics": "direction_metrics",
     "heartbeats": "heartbeats",
+    "transit-metrics": "transit_metrics",
     "totals": "totals",
     "handoff-region": "region_metrics",
     "handoff": "handoff_metrics",
@@ -68,6 +69,8 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
     [
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
+        ("explain.md", {"story-fields"}),
+        ("findings.md", {"findings"}),
         ("index.md", {"index-tables"}),
         ("lab-ns2.md", {"ns-settings"}),
         ("result.md", {"fields"}),
@@ -115,6 +118,13 @@ def test_the_analysis_gives_every_key_that_is_defined() -> None:
     }
     for name, found in given.items():
         assert set(found) == keys()[name], name
+
+
+def test_two_captures_give_every_key_of_transit() -> None:
+    run = ROOT / "fixtures" / "captures" / "lab-lossy"
+    (both,) = pathscope.api.analyze_two(run / "client.pcapng", run / "server.pcapng")
+    for direction in both.associations[0].paths[0].directions.values():
+        assert set(direction.transit or ()) == keys()["transit_metrics"]
 
 
 def test_the_analysis_gives_every_key_that_is_defined_of_flows() -> None:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pathscope
@@ -55,12 +56,18 @@ def only(place: Path, end: str = "client") -> Association:
     return association
 
 
-def untold(place: Path, out: Path) -> Association:
-    """Return the client's association as it looks without names and without events."""
-    plain = out / "untold.pcap"
-    command = ["editcap", "-F", "nsecpcap", str(place / "client.pcapng"), str(plain)]
-    subprocess.run(command, check=True, capture_output=True)
-    (association,) = pathscope.analyze(plain).associations
+def all_untold(place: Path) -> tuple[Association, ...]:
+    """Return the client's associations as they look without names and without events."""
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / "untold.pcap"
+        command = ["editcap", "-F", "nsecpcap", str(place / "client.pcapng"), str(plain)]
+        subprocess.run(command, check=True, capture_output=True)
+        return pathscope.analyze(plain).associations
+
+
+def untold(place: Path) -> Association:
+    """Return the client's one association likewise."""
+    (association,) = all_untold(place)
     return association
 
 

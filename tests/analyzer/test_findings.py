@@ -154,9 +154,10 @@ def test_checksums_that_the_network_card_fills_in_later(play: Play) -> None:
         f"{line} !bad" if line.split()[1:2] == ["a"] else line for line in GOOD.splitlines()
     )
     seen = play(offloaded)
-    found = the(seen, "bad-checksum")
-    assert found.text.startswith("13 of 26 packets")  # 3 of the handshake, 10 DATA
-    assert found.frames == ()  # the chunk table names them
+    found = the(seen, "checksum-offload")
+    assert found.text.startswith("all 13 packets of a")  # 3 of the handshake, 10 DATA
+    assert found.frames == (1, 25)  # the first and the last
+    assert "bad-checksum" not in rules(seen)
     assert "damaged-packets" not in rules(seen)
     assert seen.totals["a"]["data_chunks"].value == 10
 

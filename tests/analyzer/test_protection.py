@@ -134,7 +134,7 @@ def test_init_and_cookie_echo_always_need_one(capture: Capture) -> None:
 
 def test_checksum_offload(capture: Capture) -> None:
     seen = capture(b"", b"", ("a", data(1)), ("b", sack(1)), zero="a")
-    found = the(seen, "zero-checksum")
+    found = the(seen, "checksum-offload")
     assert (found.severity, "offload" in found.text) == ("note", True)
     assert found.text.startswith("no packet of a carries a checksum")
 

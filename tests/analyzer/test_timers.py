@@ -120,6 +120,26 @@ def test_heartbeats_are_an_rto_and_an_interval_apart(play: Play) -> None:
     assert interval.measure.low <= 5.0 <= interval.measure.high
 
 
+def test_what_may_probe_a_path_in_pf_is_not_the_period(play: Play) -> None:
+    """RFC 7829 3.2: such a path is probed once an RTO, here 1 s, whatever HB.Interval is."""
+    probes = "\n".join(f"{4.5 + 1.2 * n:.1f} a 1 HEARTBEAT {50 + n}" for n in range(4))
+    seen = play(
+        BEFORE,
+        failing(2.0, [1.0, 1.0], tsn=11),
+        probes,
+        beats(10.0, 15.6, 22.0, 27.9, 33.8),
+    )
+    assert seen.timers["a"]["hb_interval_s"].measure.value == 4.9
+    assert seen.timers["a"]["heartbeat_period_s"].measure.low == pytest.approx(5.6)
+
+
+def test_the_period_may_begin_with_the_heartbeat_ack(play: Play) -> None:
+    """As with Linux: of periods of 7 s, a round trip of 0.04 s may be none of HB.Interval."""
+    seen = play(BEFORE, failing(2.0, [1.0, 1.0], tsn=11), beats(10.0, 17.0, 24.0, 31.0))
+    interval = seen.timers["a"]["hb_interval_s"].measure
+    assert (interval.low, interval.high) == pytest.approx((7.0 - 0.04 - 1.5, 7.0 - 0.5))
+
+
 def test_without_an_rto_only_the_period_is_known(play: Play) -> None:
     timers = play(HANDSHAKE, beats(10.0, 15.6, 22.0, 27.9)).timers["a"]
     period = timers["heartbeat_period_s"].measure

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from crafting import LINK, START_NS, V4, Record, data, ethernet_records, fragments, pcap
-from pathscope import CaptureError, ReadOptions, TsharkError, explain
+from pathscope import CaptureError, ReadOptions, TsharkError, show
 from pathscope.dissectors import indexing, tshark
 from pathscope.dissectors.frame import DECODERS
 from reading import chunk_rows
@@ -49,11 +49,11 @@ def test_fragments(halved: Path, indexed: bool, monkeypatch: pytest.MonkeyPatch)
     if indexed:
         monkeypatch.setattr(indexing, "BLOCK_BYTES", 300)
         indexing.build(halved, OPTIONS)
-    first = explain(halved, 2, decoder="own")
+    first = show(halved, 2, decoder="own")
     assert names(first.layers) == ["Frame", "Ethernet", "IPv4", "not read further"]
     assert "a fragment" in first.layers[-1]["value"]
     assert first.packet is None
-    last = explain(halved, 30, decoder="own")
+    last = show(halved, 30, decoder="own")
     assert names(last.layers) == ["Frame", "Ethernet", "IPv4", "Reassembled datagram", "SCTP"]
     assert field(last.layers[3], "frames") == "2, 30"
     assert last.reassembled is not None
@@ -78,7 +78,7 @@ def test_what_the_tracker_knows(
         rows.setdefault(row["frame"], []).append(row)
     # The first retransmissions of the run (README there), SACKs, the handshake, a neighbour's call.
     for number in (1, 424, 425, 450, 9, 1500):
-        found = explain(path, number, decoder="own")
+        found = show(path, number, decoder="own")
         its = rows.get(number, [])
         assert [chunk["transmission"] for chunk in found.chunks] == [
             row["transmission"] for row in its
@@ -89,7 +89,7 @@ def test_what_the_tracker_knows(
         assert found.packet is not None
         for name, value in found.packet.items():
             assert value == its[0][name]
-    assert explain(path, 425, decoder="own").chunks[0]["transmission"] == 2
+    assert show(path, 425, decoder="own").chunks[0]["transmission"] == 2
 
 
 def test_there_is_no_such_frame(tmp_path: Path) -> None:
@@ -97,25 +97,25 @@ def test_there_is_no_such_frame(tmp_path: Path) -> None:
     path.write_bytes(pcap(ethernet_records(3)))
     for decoder in DECODERS:
         with pytest.raises(ValueError, match="there is no frame 4, the capture has 3"):
-            explain(path, 4, decoder=decoder)
+            show(path, 4, decoder=decoder)
     indexing.build(path, OPTIONS)
     with pytest.raises(ValueError, match="there is no frame 4, the capture has 3"):
-        explain(path, 4)
+        show(path, 4)
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(ValueError, match="there is no frame 3: the last whole one is 2"):
-        explain(path, 3)
-    assert explain(path, 2, decoder="own").layers
+        show(path, 3)
+    assert show(path, 2, decoder="own").layers
 
 
 def test_what_is_no_capture() -> None:
     with pytest.raises(CaptureError, match="at byte 0: expected a pcap"):
-        explain(__file__, 1)
+        show(__file__, 1)
 
 
 def test_a_frame_without_ip(tmp_path: Path) -> None:
     path = tmp_path / "arp.pcap"
     path.write_bytes(pcap([Record(START_NS, bytes(LINK) + b"\x08\x06" + bytes(28))]))
-    found = explain(path, 1, decoder="own")
+    found = show(path, 1, decoder="own")
     assert names(found.layers) == ["Frame", "Ethernet", "not read further"]
     assert found.layers[-1]["value"] == "not IP"
 
@@ -124,7 +124,7 @@ def test_a_frame_without_ip(tmp_path: Path) -> None:
 
 
 def test_tshark_keeps_the_number_and_the_context() -> None:
-    found = explain(FAILOVER, 425, decoder="tshark")
+    found = show(FAILOVER, 425, decoder="tshark")
     assert found.decoder == "tshark"
     assert names(found.layers)[:4] == ["frame", "eth", "ipv6", "sctp"]
     assert field(found.layers[0], "frame.number") == "425"
@@ -135,26 +135,26 @@ def test_tshark_keeps_the_number_and_the_context() -> None:
 
 
 def test_auto_takes_tshark_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert explain(FAILOVER, 9).decoder == "tshark"
+    assert show(FAILOVER, 9).decoder == "tshark"
     monkeypatch.setattr(tshark, "find_spec", lambda _: None)
-    assert explain(FAILOVER, 9).decoder == "own"
+    assert show(FAILOVER, 9).decoder == "own"
     with pytest.raises(TsharkError, match=r"pyshark is not installed: pip install pathscope\[tsh"):
-        explain(FAILOVER, 9, decoder="tshark")
+        show(FAILOVER, 9, decoder="tshark")
 
 
 def test_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert explain(FAILOVER, 9).decoder == "own"
+    assert show(FAILOVER, 9).decoder == "own"
     with pytest.raises(TsharkError, match="tshark is not installed"):
-        explain(FAILOVER, 9, decoder="tshark")
+        show(FAILOVER, 9, decoder="tshark")
 
 
 def test_what_only_we_can_read(tmp_path: Path) -> None:
     path = tmp_path / "client.pcap.xz"
     path.write_bytes(lzma.compress(pcap(ethernet_records(2))))
-    assert explain(path, 1).decoder == "own"
+    assert show(path, 1).decoder == "own"
     with pytest.raises(TsharkError, match=f"{path}: tshark cannot read it: "):
-        explain(path, 1, decoder="tshark")
+        show(path, 1, decoder="tshark")
 
 
 def children() -> str:
@@ -182,7 +182,7 @@ def test_nothing_is_left_behind(tmp_path: Path, fails: bool) -> None:
 def test_a_frame_before_the_damage(tmp_path: Path) -> None:
     path = tmp_path / "cut.pcapng"
     path.write_bytes(FAILOVER.read_bytes()[:-3])
-    assert explain(path, 2, decoder="tshark").decoder == "tshark"
+    assert show(path, 2, decoder="tshark").decoder == "tshark"
     with pytest.raises(TsharkError, match="cut short"):
         tshark.layers(path, 10**9, [])
 
@@ -191,5 +191,5 @@ def test_a_compressed_capture(tmp_path: Path) -> None:
     path = tmp_path / "client.pcapng.gz"
     path.write_bytes(gzip.compress(FAILOVER.read_bytes()))
     for decoder in DECODERS:
-        found = explain(path, 425, decoder=decoder)
+        found = show(path, 425, decoder=decoder)
         assert [chunk["transmission"] for chunk in found.chunks] == [2, 2]

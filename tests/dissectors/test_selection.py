@@ -78,6 +78,7 @@ SPANS = {
     "stalls": ("start_ns", "end_ns"),
     "silences": ("start_ns", "end_ns"),
     "zero_windows": ("start_ns", "end_ns"),
+    "oddities": ("first_ns", "last_ns"),
     "flows": ("start_ns", "end_ns"),
     "flow_directions": ("start_ns", "end_ns"),
     "streams": ("first_ns", "last_ns"),

@@ -120,6 +120,7 @@ CASES = {
     "ppp-bare": Case(crafting.PPP, I4, b"\x00\x21"),
     "ppp-compressed": Case(crafting.PPP, I4, b"\xff\x03\x21"),
     "ppp-mpls": Case(crafting.PPP, MPLS(ttl=9) / I4, b"\xff\x03\x02\x81"),
+    "ppp-with-direction": Case(crafting.PPP_WITH_DIR, HDLC() / PPP() / I4, b"\x01"),
     "ppp-hdlc": Case(crafting.PPP_HDLC, HDLC() / PPP() / I4),
     "c-hdlc": Case(crafting.C_HDLC, I4, b"\x0f\x00\x08\x00"),
     "c-hdlc-v6": Case(crafting.C_HDLC, I6, b"\x8f\x00\x86\xdd"),

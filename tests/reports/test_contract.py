@@ -16,6 +16,7 @@ from crafting import LINK, RAW, START_NS, V4, Pcapng, Record, chunk, ethernet_re
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from pathscope import api
 from pathscope.reports.contract import result
 from running import CAPTURES, FAILOVER, MIXED, ROOT, RUNS, inside
 
@@ -113,6 +114,30 @@ def consistent(association: dict[str, Any]) -> None:
         totals = association["totals"][end]
         assert sum(stream["chunks"] for stream in own) == totals["new_chunks"]["value"]
         assert sum(stream["user_bytes"] for stream in own) == totals["new_bytes"]["value"]
+
+
+@pytest.mark.parametrize(
+    "run", sorted(path.parent.name for path in COMMITTED if "lab" in str(path))
+)
+def test_two_ends_of_a_run(run: str) -> None:
+    folder = CAPTURES / run
+    for ends in (("client", "server"), ("server", "client")):
+        both = api.analyze_two(*(folder / f"{end}.pcapng" for end in ends))
+        document = result([one.result for one in both])
+        valid(document)
+        first, other = document["captures"]
+        assert other["other_end"]["of"] == 0
+        assert "other_end" not in first
+
+
+def test_captures_beside_those_of_two_ends() -> None:
+    """An analysis of two captures takes two places among the captures."""
+    folder = CAPTURES / "lab-restart"
+    both = api.analyze_two(folder / "client.pcapng", folder / "server.pcapng")
+    alone = pathscope.analyze(FAILOVER)
+    document = result([both[0].result, alone.result])
+    valid(document)
+    assert [one["capture"] for one in document["associations"]] == [0, 0, 2]
 
 
 def test_schema_is_one() -> None:

@@ -42,6 +42,8 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "analyze-lossy-v4": ("analyze", LOSSY),
     "analyze-lossy-v4-annotated": ("analyze", LOSSY, *events(LOSSY), *NAMED_V4),
     "analyze-flows-mixed": ("analyze", MIXED, *NAMED_MIXED),
+    "export-failover-v6-filters": ("export", FAILOVER, "--to", "filters", *NAMED_V6),
+    "export-flows-mixed-filters": ("export", MIXED, "--to", "filters"),
     "info-flows-mixed": ("info", MIXED),
     "dissect-flows-mixed-tcp-retransmissions": (
         "dissect",
@@ -56,7 +58,20 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "lab-list": ("lab", "list"),
     "lab-describe-asconf": ("lab", "describe", "asconf"),
     "analyze-lab-three-paths": ("analyze", RUNS / "lab-three-paths" / "client.pcapng"),
+    "analyze-lab-lossy-both": (
+        "analyze",
+        RUNS / "lab-lossy" / "client.pcapng",
+        RUNS / "lab-lossy" / "server.pcapng",
+    ),
     "analyze-lab-restart": ("analyze", RUNS / "lab-restart" / "client.pcapng"),
+    "explain-failover-v6": ("explain", FAILOVER, *events(FAILOVER), *NAMED_V6, "--set", "pmr=1"),
+    "explain-asconf-handover-v4": ("explain", ASCONF, *NAMED_V4),
+    "explain-lab-potentially-failed": (
+        "explain",
+        RUNS / "lab-potentially-failed" / "client.pcapng",
+        "--handover",
+        1,
+    ),
     "dissect-failover-v6-runs": ("dissect", FAILOVER, "--table", "runs"),
     "dissect-failover-v6-retransmissions": ("dissect", FAILOVER, "--table", "retransmissions"),
     "dissect-asconf-handover-v4-asconf": (

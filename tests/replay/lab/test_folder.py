@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pathscope.replay.lab import folder
-from running import FAILOVER, inside
+from running import CAPTURES, FAILOVER, inside
 
 
 def complete(place: Path) -> Path:
@@ -77,6 +77,22 @@ def test_analyze_takes_a_run(tmp_path: Path) -> None:
     refused = inside("analyze", place, "--end", "server")
     assert refused.exit_code == 2
     assert "no capture of server in this run, only of client" in refused.stderr
+
+
+def test_analyze_takes_both_ends_of_a_run(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    folder.claim(place, force=False)
+    with folder.running(place, {"captures": dict(folder.CAPTURES)}):
+        for name in folder.CAPTURES.values():
+            (place / name).write_bytes((CAPTURES / "lab-lossy" / name).read_bytes())
+        (place / folder.EVENTS).write_text("")
+        (place / folder.SCENARIO).write_text("{}")
+    found = inside("analyze", place)
+    assert found.stderr == f"{place}: a run; its events, and what both ends saw\n"
+    assert f"the other end: {place / 'server.pcapng'}, 516 packets in both" in found.stdout
+    alone = inside("analyze", place, "--end", "server")
+    assert alone.stderr == f"{place}: a run; its events, and what its server saw\n"
+    assert "the other end" not in alone.stdout
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:

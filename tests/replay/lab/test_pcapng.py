@@ -101,4 +101,4 @@ def test_every_packet_comes_back(
         comment for *_, comment in packets if comment
     ]
     for number, (*_, data, _comment) in enumerate(packets, 1):
-        assert pathscope.explain(path, number, decoder="own").data == data
+        assert pathscope.show(path, number, decoder="own").data == data

@@ -32,7 +32,7 @@ SLACK_S = 0.4
 """Between a timer's time and what is done of it: three expiries in a clock that ticks every 10 ms,
 the time to the next message, and a busy machine; less than one RTO, so that each is told."""
 
-Check = Callable[[Path, Truth, Path], None]
+Check = Callable[[Path, Truth], None]
 
 
 def rows(place: Path, end: str, table: str) -> list[Row]:
@@ -108,7 +108,7 @@ def server_saw_the_same(place: Path, association: Association, truth: Truth, del
     assert 35_000_000 - WITHIN_NS <= arrived_ns - moved_ns <= 300_000_000
 
 
-def failover(place: Path, truth: Truth, tmp_path: Path) -> None:
+def failover(place: Path, truth: Truth) -> None:
     association = only(place)
     (handover,) = association.handovers
     assert names(association, handover) == ("wlan", "cellular")
@@ -119,7 +119,7 @@ def failover(place: Path, truth: Truth, tmp_path: Path) -> None:
     established_ns = association.established.ns
     assert established_ns is not None
     assert established_ns <= truth["connected_ns"]
-    (guessed,) = untold(place, tmp_path).handovers
+    (guessed,) = untold(place).handovers
     fail = guessed.instants["t_fail"]
     assert fail.basis == "inferred"
     assert fail.low_ns is not None
@@ -131,7 +131,7 @@ def failover(place: Path, truth: Truth, tmp_path: Path) -> None:
     assert holds(guessed.metrics["link_failure_recovery_s"], recovery_s)
 
 
-def return_(place: Path, truth: Truth, tmp_path: Path) -> None:
+def return_(place: Path, truth: Truth) -> None:
     association = only(place)
     away, back = association.handovers
     failure_is_annotated(association, away, truth, 0)
@@ -146,10 +146,10 @@ def return_(place: Path, truth: Truth, tmp_path: Path) -> None:
     assert heard is not None
     assert heard >= up["from_ns"] + 10_000_000  # a HEARTBEAT there, and its answer back
     all_arrived(place, truth)
-    assert len(untold(place, tmp_path).handovers) == 2
+    assert len(untold(place).handovers) == 2
 
 
-def asconf(place: Path, truth: Truth, _folder: Path) -> None:
+def asconf(place: Path, truth: Truth) -> None:
     association = only(place)
     asked = {request["what"]: request for request in truth["requests"]}
     exchanges = {exchange.request: exchange for exchange in association.asconf}
@@ -180,7 +180,7 @@ def asconf(place: Path, truth: Truth, _folder: Path) -> None:
     all_arrived(place, truth)
 
 
-def potentially_failed(place: Path, truth: Truth, _: Path) -> None:
+def potentially_failed(place: Path, truth: Truth) -> None:
     association = only(place)
     moves = [(one.cause, one.instants["t_first_new"].ns) for one in association.handovers]
     moves += [(one.cause, one.start.ns) for one in association.excursions]
@@ -192,7 +192,7 @@ def potentially_failed(place: Path, truth: Truth, _: Path) -> None:
     all_arrived(place, truth)
 
 
-def three_paths(place: Path, truth: Truth, _: Path) -> None:
+def three_paths(place: Path, truth: Truth) -> None:
     """The kernel chooses among the two that are left as it likes: by cellular, or at once."""
     association = only(place)
     route = [names(association, handover) for handover in association.handovers]
@@ -203,7 +203,7 @@ def three_paths(place: Path, truth: Truth, _: Path) -> None:
     all_arrived(place, truth)
 
 
-def lossy(place: Path, truth: Truth, _: Path) -> None:
+def lossy(place: Path, truth: Truth) -> None:
     association = only(place)
     assert association.handovers == ()
     again = len(rows(place, "client", "retransmissions"))
@@ -214,7 +214,7 @@ def lossy(place: Path, truth: Truth, _: Path) -> None:
     all_arrived(place, truth)
 
 
-def restart(place: Path, truth: Truth, _: Path) -> None:
+def restart(place: Path, truth: Truth) -> None:
     before, after = pathscope.analyze(place / "client.pcapng").associations
     assert (before.how_it_ended, after.restart_of) == ("restart", before.number)
     (known,) = truth["restarts"]
@@ -223,8 +223,8 @@ def restart(place: Path, truth: Truth, _: Path) -> None:
     all_arrived(place, truth)
 
 
-def udp_encap(place: Path, truth: Truth, tmp_path: Path) -> None:
-    failover(place, truth, tmp_path)
+def udp_encap(place: Path, truth: Truth) -> None:
+    failover(place, truth)
     (row,) = rows(place, "client", "associations")
     assert row["a_udp_port"] == row["b_udp_port"] == truth["sctp"]["udp_port"] == 9899
 
@@ -248,9 +248,9 @@ def test_every_scenario_that_is_committed_is_checked() -> None:
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_committed(name: str, tmp_path: Path) -> None:
+def test_committed(name: str) -> None:
     place = CAPTURES / f"lab-{name}"
-    CHECKS[name](place, committed(place), tmp_path)
+    CHECKS[name](place, committed(place))
 
 
 @pytest.mark.parametrize("name", ["failover", "asconf", "one-way"])
@@ -258,7 +258,7 @@ def test_made_now(name: str, tmp_path: Path) -> None:
     """In the guest: a machine's kernel may lack SCTP and netem, and its user root's rights."""
     place = tmp_path / name
     truth = made(name, place)
-    CHECKS[name](place, truth, tmp_path)
+    CHECKS[name](place, truth)
     found = inside("analyze", place, "--json")
     assert found.exit_code == 0
     assert found.stderr == f"{place}: a run; its events, and what both ends saw\n"

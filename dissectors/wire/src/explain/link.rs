@@ -9,7 +9,7 @@ const ETHERNET: u16 = 1;
 const LINUX_SLL: u16 = 113;
 const LINUX_SLL2: u16 = 276;
 /// Links without a header have no bytes, and so no node.
-const OTHERS: [(u16, &str); 10] = [
+const OTHERS: [(u16, &str); 11] = [
     (0, "BSD loopback"),
     (9, "PPP"),
     (50, "PPP in HDLC-like framing"),
@@ -19,6 +19,7 @@ const OTHERS: [(u16, &str); 10] = [
     (119, "Prism and IEEE 802.11"),
     (127, "Radiotap and IEEE 802.11"),
     (163, "AVS and IEEE 802.11"),
+    (204, "PPP with direction"),
     (12, "raw IP"),
 ];
 

@@ -61,8 +61,12 @@ tables! {
         restart_of: Option<u32>,
         /// Frames that repeat a recent frame (the capture's copies, not the sender's), in no other number.
         duplicate_frames: u64,
+        /// The first of them.
+        duplicate_frame: Option<u64>,
         /// Packets cut by the capture's snap length.
         truncated_packets: u64,
+        /// The first of them.
+        truncated_frame: Option<u64>,
         /// ICMP errors that quote a packet of this flow.
         icmp_errors: u64,
         /// MPTCP connection number: subflows with the same one belong together.

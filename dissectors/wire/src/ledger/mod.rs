@@ -37,7 +37,7 @@ pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
 pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
 pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
-pub use measurement::{HeartbeatRow, IntervalRow, RttRow, SilenceRow};
+pub use measurement::{HeartbeatRow, IntervalRow, OddityRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
 pub use packet::{DatagramRow, FrameRow, SegmentRow, SightingRow};
 pub use receiver::{AcknowledgementRow, BlockingRow, LonePacketRow, ZeroWindowRow};
@@ -68,6 +68,7 @@ pub struct Ledger {
     pub zero_windows: Vec<ZeroWindowRow>,
     pub acknowledgements: Vec<AcknowledgementRow>,
     pub lone_packets: Vec<LonePacketRow>,
+    pub oddities: Vec<OddityRow>,
     pub flows: Vec<FlowRow>,
     pub flow_directions: Vec<FlowDirectionRow>,
     pub flow_intervals: Vec<FlowIntervalRow>,
@@ -116,6 +117,7 @@ impl Ledger {
                 taken(&mut self.acknowledgements, AcknowledgementRow::batch),
             ),
             (LonePacketRow::TABLE, taken(&mut self.lone_packets, LonePacketRow::batch)),
+            (OddityRow::TABLE, taken(&mut self.oddities, OddityRow::batch)),
             (FlowRow::TABLE, taken(&mut self.flows, FlowRow::batch)),
             (FlowDirectionRow::TABLE, taken(&mut self.flow_directions, FlowDirectionRow::batch)),
             (FlowIntervalRow::TABLE, taken(&mut self.flow_intervals, FlowIntervalRow::batch)),

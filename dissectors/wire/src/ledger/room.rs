@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::{
     AcknowledgementRow, AddressRow, AsconfRow, AuthenticationRow, BlockingRow, CommentRow,
-    ControlRow, HeartbeatRow, IntervalRow, Ledger, LonePacketRow, PathRow, RetransmissionRow,
-    RttRow, RunRow, SilenceRow, StallRow, StreamRow, TimeoutRow, ZeroWindowRow,
+    ControlRow, HeartbeatRow, IntervalRow, Ledger, LonePacketRow, OddityRow, PathRow,
+    RetransmissionRow, RttRow, RunRow, SilenceRow, StallRow, StreamRow, TimeoutRow, ZeroWindowRow,
 };
 
 /// Most bytes of rows and of what associations remember, unless the caller says otherwise. Far
@@ -138,6 +138,7 @@ bounded! {
     zero_windows: ZeroWindowRow;
     acknowledgements: AcknowledgementRow;
     lone_packets: LonePacketRow;
+    oddities: OddityRow;
 }
 
 impl Ledger {

@@ -5,6 +5,7 @@ mod transfer;
 use super::authentication::Authentication;
 use super::control;
 use super::message::Messages;
+use super::oddity::{CLOCK_STEP_NS, kind, note};
 use super::path::{Path, Place};
 use super::sender::Sender;
 use super::signal::{Heartbeats, Reconfigurations};
@@ -53,6 +54,8 @@ pub struct Association {
     init_acks: Vec<(u32, u32)>,
     pub ended: bool,
     pub last_ns: i64,
+    /// Time of the packet before, which the clock may have been set after.
+    previous_ns: i64,
     bin_ns: i64,
 }
 
@@ -94,6 +97,7 @@ impl Association {
             init_acks: Vec::new(),
             ended: false,
             last_ns: seen.moment.time_ns,
+            previous_ns: seen.moment.time_ns,
             bin_ns,
         }
     }
@@ -227,6 +231,10 @@ impl Association {
         }
         let path = self.path_of(sender, seen, ledger)?;
         self.last_ns = self.last_ns.max(seen.moment.time_ns);
+        if self.previous_ns.saturating_sub(seen.moment.time_ns) > CLOCK_STEP_NS {
+            note(kind::CLOCK_STEP, sender, Some(path as u32), seen.moment, ledger);
+        }
+        self.previous_ns = seen.moment.time_ns;
         let row = self.row(ledger);
         row.packets += 1;
         row.end_ns = row.end_ns.max(seen.moment.time_ns);

@@ -20,6 +20,7 @@ pub mod flow;
 mod listing;
 mod message;
 mod moments;
+pub(crate) mod oddity;
 mod open;
 pub mod path;
 mod route;
@@ -35,12 +36,13 @@ use hashbrown::HashMap;
 
 use crate::address::Address;
 use crate::icmp::Quoted;
-use crate::ledger::{AssociationRow, Ledger};
+use crate::ledger::Ledger;
 use crate::packet::Packet;
 use crate::sctp::{Checksum, Chunk, Chunks, CommonHeader, Verdict, chunk, must_have_checksum};
 use association::Outcome;
 use duplicate::Duplicates;
 pub use listing::{Census, Limits};
+use oddity::{OVERSIZED_BYTES, kind};
 use open::{Entry, Open};
 use path::Place;
 use route::{Key, Route, sender_by_address};
@@ -189,7 +191,7 @@ impl Tracker {
         }
         if self.duplicates.is_copy(seen) {
             let route = self.known(seen, first);
-            return Located::Copy(self.left_out(route, |row| row.duplicate_frames += 1));
+            return Located::Copy(self.left_out(route, seen, kind::DUPLICATE_FRAME));
         }
         let ends = (seen.source, seen.destination);
         if matches!(seen.verdict.checksum, Checksum::Bad { .. }) && self.proven.contains_key(&ends)
@@ -214,7 +216,7 @@ impl Tracker {
         {
             *self.proven.entry(ends).or_insert(0) += 1;
         }
-        count(seen, route.sender, association.row(ledger));
+        count(seen, route.sender, place.as_ref().map(|place| place.path), ledger);
         match place {
             Some(place) => Located::At(route.slot, place),
             None => Located::Nowhere,
@@ -225,11 +227,17 @@ impl Tracker {
     fn left_out(
         &mut self,
         route: Option<Route>,
-        count: impl FnOnce(&mut AssociationRow),
+        seen: &Seen<'_>,
+        why: &'static str,
     ) -> Option<(u32, End)> {
         let route = route?;
         let Entry { association, ledger, .. } = self.open.get_mut(route.slot)?;
-        count(association.row(ledger));
+        let row = association.row(ledger);
+        match why {
+            kind::DUPLICATE_FRAME => row.duplicate_frames += 1,
+            _ => row.damaged_packets += 1,
+        }
+        oddity::note(why, route.sender, None, seen.moment, ledger);
         Some((association.number, route.sender))
     }
 
@@ -242,7 +250,7 @@ impl Tracker {
             })
         };
         let route = self.known(seen, first).or_else(by_address);
-        Located::Damaged(self.left_out(route, |row| row.damaged_packets += 1))
+        Located::Damaged(self.left_out(route, seen, kind::DAMAGED_PACKET))
     }
 
     /// One chunk of a packet placed by [`Tracker::packet`].
@@ -286,8 +294,12 @@ impl Tracker {
     }
 }
 
-fn count(seen: &Seen<'_>, sender: End, row: &mut AssociationRow) {
-    checksum::count(seen, sender, row);
+fn count(seen: &Seen<'_>, sender: End, path: Option<u32>, ledger: &mut Ledger) {
+    checksum::count(seen, sender, path, ledger);
+    if seen.length > OVERSIZED_BYTES {
+        oddity::note(kind::OVERSIZED_PACKET, sender, path, seen.moment, ledger);
+    }
+    let Some(row) = ledger.associations.first_mut() else { return };
     if let Some((source, destination)) = seen.udp {
         let (a, b) = match sender {
             End::A => (source, destination),

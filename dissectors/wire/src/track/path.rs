@@ -46,6 +46,8 @@ pub struct Way {
     pub heartbeat_rtt: Rtt,
     /// Of a way that sent DATA or was answered a HEARTBEAT.
     rto: Option<Box<Rto>>,
+    /// SACKs that the sender sent here.
+    pub sacks: u32,
     /// ASCONF DELETE asks for one of the path's addresses: what is sent again elsewhere waits for no timer.
     pub withdrawn: bool,
     /// Has shown a right checksum.

@@ -38,6 +38,8 @@ struct Sent {
     count: u32,
     miss_indications: u32,
     acked: Option<Moment>,
+    /// Path of the SACK that acknowledged it, and how many SACKs its sender had sent there.
+    answered: Option<(u32, u32)>,
     /// FORWARD-TSN passed it: it will be covered by SACKs without having arrived.
     abandoned: bool,
     /// Row of the latest retransmission.
@@ -284,6 +286,7 @@ impl Sender {
             count: 1,
             miss_indications: 0,
             acked: None,
+            answered: None,
             abandoned: false,
             row: None,
             ppid: data.ppid,

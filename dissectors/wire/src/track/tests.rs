@@ -14,6 +14,7 @@ mod messages;
 mod messages_model;
 mod middle;
 mod model;
+mod oddities;
 mod receivers;
 mod rto;
 mod runs;

@@ -29,6 +29,8 @@ const LINUX_SLL: u16 = 113;
 const IEEE802_11_PRISM: u16 = 119;
 const IEEE802_11_RADIOTAP: u16 = 127;
 const IEEE802_11_AVS: u16 = 163;
+/// As OMNeT++/INET records PPP.
+const PPP_WITH_DIR: u16 = 204;
 const IPV4: u16 = 228;
 const IPV6: u16 = 229;
 const LINUX_SLL2: u16 = 276;
@@ -53,6 +55,7 @@ pub(super) fn network(link_type: u16, record: Span<'_>) -> Result<Inner<'_>, Sto
         NULL | LOOP => by_address_family(record),
         RAW | DLT_RAW | DLT_RAW_OPENBSD | IPV4 | IPV6 => Ok(Inner::Ip(record)),
         PPP => ppp::framed(record),
+        PPP_WITH_DIR => ppp::with_direction(record),
         PPP_HDLC | C_HDLC => ppp::serial(record),
         IEEE802_11 => wlan::data(record, wlan::Pad::None),
         IEEE802_11_RADIOTAP => radio::radiotap(record),

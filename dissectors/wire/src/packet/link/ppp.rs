@@ -36,6 +36,11 @@ pub(super) fn framed(frame: Span<'_>) -> Result<Inner<'_>, Stop> {
     bare(if framed { frame.after(ADDRESS_AND_CONTROL.len()) } else { frame })
 }
 
+/// PPP behind a byte that says whether the host sent or received it.
+pub(super) fn with_direction(record: Span<'_>) -> Result<Inner<'_>, Stop> {
+    framed(record.after(1))
+}
+
 /// PPP from the protocol field on.
 fn bare(frame: Span<'_>) -> Result<Inner<'_>, Stop> {
     let first = frame.header::<1>(Layer::Link, "PPP protocol")?;
@@ -79,7 +84,7 @@ pub(super) fn over_ethernet(payload: Span<'_>) -> Result<Inner<'_>, Stop> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::outcome;
-    use super::super::{C_HDLC, PPP, PPP_HDLC};
+    use super::super::{C_HDLC, PPP, PPP_HDLC, PPP_WITH_DIR};
     use crate::packet::build::ethernet;
 
     #[test]
@@ -96,6 +101,15 @@ mod tests {
         }
         assert_eq!(outcome(PPP, &[0xff, 3, 0xc0, 0x21]), "not IP");
         assert_eq!(outcome(PPP, &[0xff, 3, 0, 0x53]), "encrypted");
+    }
+
+    #[test]
+    fn a_byte_for_the_direction() {
+        for direction in [0, 1] {
+            assert_eq!(outcome(PPP_WITH_DIR, &[direction, 0xff, 3, 0, 0x21]), "ip");
+            assert_eq!(outcome(PPP_WITH_DIR, &[direction, 0, 0x57]), "ip");
+            assert_eq!(outcome(PPP_WITH_DIR, &[direction, 0xff, 3, 0xc0, 0x21]), "not IP");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::problem::{Kind, Layer, Problem};
 use crate::sctp::data::Data;
 use crate::sctp::sack::Sack;
 use crate::track::acknowledging::{Acknowledging, Answer};
+use crate::track::oddity::{kind, note};
 use crate::track::path::Place;
 use crate::track::window::Window;
 
@@ -58,9 +59,16 @@ impl Association {
             let bin = self.paths[at.path as usize].ways[receiver].bin(at, ledger);
             let least = bin.a_rwnd_min_bytes.map_or(a_rwnd, |min| min.min(a_rwnd));
             bin.a_rwnd_min_bytes = Some(least);
+            if a_rwnd == 0 {
+                note(kind::ZERO_WINDOW, at.sender, Some(at.path), at.moment, ledger);
+            }
         }
+        let way = &mut self.paths[at.path as usize].ways[receiver];
+        way.sacks = way.sacks.wrapping_add(1);
         let sender = &mut self.senders[at.sender.other() as usize];
         if sender.sack(sack, at, &mut self.paths, ledger) {
+            let path = Some(at.path);
+            note(kind::DISORDERED_GAP_BLOCKS, at.sender, path, at.moment, ledger);
             outcome.problem = Some(Problem {
                 kind: Kind::Malformed,
                 layer: Layer::Chunk,

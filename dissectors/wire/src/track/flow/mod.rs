@@ -226,6 +226,7 @@ impl Flows {
             return None;
         }
         flow.row.duplicate_frames += 1;
+        flow.row.duplicate_frame.get_or_insert(sight.moment.frame);
         Some((flow, flow.sender(source)))
     }
 
@@ -383,6 +384,7 @@ fn count(
     flow.row.end_frame = sight.moment.frame;
     if sight.is_cut {
         flow.row.truncated_packets += 1;
+        flow.row.truncated_frame.get_or_insert(sight.moment.frame);
     }
     let way = &mut flow.ways[sender as usize];
     way.packet(sight, payload_bytes);

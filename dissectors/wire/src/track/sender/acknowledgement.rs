@@ -188,6 +188,7 @@ impl Sender {
             return false;
         }
         sent.acked = Some(at.moment);
+        sent.answered = Some((at.path, paths[at.path as usize].ways[at.sender as usize].sacks));
         let way = &mut paths[sent.last_path as usize].ways[self.end as usize];
         way.leave_flight(sent.bytes);
         way.consecutive_timeouts = 0;

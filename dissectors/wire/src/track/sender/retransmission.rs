@@ -4,6 +4,7 @@ use super::{Sender, row_number};
 use crate::ledger::{Ledger, RetransmissionRow, TimeoutRow};
 use crate::sctp::data::Data;
 use crate::track::Moment;
+use crate::track::oddity::{kind, note};
 use crate::track::path::{Path, Place};
 use crate::track::rto::Model;
 
@@ -16,6 +17,9 @@ const SAME_BURST_NS: i64 = 1_000_000;
 const LEAST_TIMEOUT_NS: i64 = 10_000_000;
 /// One expiry may come earlier than another of the same RTO by this part of it: senders' ticks.
 const EARLIER: i64 = 8;
+
+/// SACKs that must have followed the one that was not heeded.
+const UNHEEDED_SACKS: u32 = 2;
 
 impl Sender {
     pub(super) fn retransmitted(
@@ -38,6 +42,7 @@ impl Sender {
         let mut before = self.sent.iter().take(index).skip(self.settled);
         let restarts =
             cause == "fast" && !before.any(|sent| !sent.is_acked() && sent.last_path == at.path);
+        self.note_unheeded(index, at, paths, ledger);
         let sent = &mut self.sent[index];
         sent.count = sent.count.saturating_add(1);
         paths[sent.first_path as usize].ways[end].rto().spoil(sent.tsn);
@@ -73,6 +78,20 @@ impl Sender {
         sent.last_path = at.path;
         sent.miss_indications = 0;
         sent.count
+    }
+
+    /// A chunk that SACKs acknowledged comes again on another path: where the capture saw these
+    /// SACKs, the sender did not. One may be lost; several in a row have a path that swallows them.
+    fn note_unheeded(&self, index: usize, at: &Place, paths: &[Path], ledger: &mut Ledger) {
+        let Some((path, ordinal)) = self.sent.get(index).and_then(|sent| sent.answered) else {
+            return;
+        };
+        let receiver = self.end.other();
+        let Some(answering) = paths.get(path as usize) else { return };
+        let since = answering.ways[receiver as usize].sacks.wrapping_sub(ordinal);
+        if path != at.path && since >= UNHEEDED_SACKS {
+            note(kind::UNHEEDED_SACK, receiver, Some(path), at.moment, ledger);
+        }
     }
 
     /// Why a chunk is sent again. An expiry of T3-rtx marks everything

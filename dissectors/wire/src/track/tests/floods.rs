@@ -229,7 +229,7 @@ fn a_handover_in_a_flood_is_found_whole() {
         )+};
     }
     same!(associations addresses paths runs retransmissions timeouts stalls heartbeats control);
-    same!(intervals rtt silences);
+    same!(intervals rtt silences oddities);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn check_references(ledger: &Ledger) {
         )+};
     }
     check!(addresses paths runs retransmissions timeouts stalls heartbeats asconf control);
-    check!(intervals rtt silences);
+    check!(intervals rtt silences oddities);
     let restarted = ledger.associations.iter().filter_map(|row| row.restart_of);
     assert!(restarted.into_iter().all(|number| numbers.binary_search(&number).is_ok()));
 }

@@ -1,0 +1,113 @@
+"""The result contract as Arrow tables (docs/exports.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from .result_shape import PLACE, Column, Shape, shape
+
+Node = dict[str, Any]
+Row = dict[str, Any]
+
+TYPES = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "string": pa.string(),
+    "list": pa.string(),
+    "map": pa.string(),
+}
+
+OF_KEYS = {
+    "capture": "Index in `captures`.",
+    "sender": "Whose numbers these are: a or b.",
+}
+
+
+def schemas() -> dict[str, pa.Schema]:
+    """Return the schema of every table, in the contract's order."""
+    return {one.name: _schema(one) for one in shape().all() if one.name != "result"}
+
+
+def tables(document: Node) -> dict[str, pa.Table]:
+    """Return a result as tables: all of them, those without rows too.
+
+    Parameters
+    ----------
+    document
+        The result contract.
+    """
+    rows: dict[str, list[Row]] = {name: [] for name in schemas()}
+    _fill(shape(), document, {}, rows)
+    return {
+        name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in schemas().items()
+    }
+
+
+def _schema(one: Shape) -> pa.Schema:
+    own = {column.name for column in one.columns}
+    keys = [
+        _field(key, _key_type(key), OF_KEYS.get(key, f"The {key} that it belongs to."))
+        for key in one.keys
+        if key not in own
+    ]
+    columns = [_field(c.name, TYPES[c.kind], c.description) for c in one.columns]
+    return pa.schema([*keys, *columns], {"description": one.description})
+
+
+def _key_type(key: str) -> pa.DataType:
+    return pa.string() if key == "sender" else pa.int64()
+
+
+def _field(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"description": meaning})
+
+
+def _fill(above: Shape, node: Node, keys: Row, rows: dict[str, list[Row]]) -> None:
+    """Put what stands in an object into the tables below its own."""
+    for below in above.below:
+        for sender, place in below.places.items():
+            found = _at(node, place)
+            if found is None:
+                continue  # such as an end that announced nothing of AUTH
+            several = enumerate(found) if sender == "" else ((0, found),)
+            known = keys if sender == "" else {**keys, "sender": sender}
+            for number, one in several:
+                row = {**known, **_row(below.shape, one, number)}
+                rows[below.shape.name].append(row)
+                own = ("capture", *below.shape.identity)
+                _fill(below.shape, one, {**known, **_those(row, own)}, rows)
+
+
+def _those(row: Row, names: tuple[str, ...]) -> Row:
+    return {name: row[name] for name in names if name in row}
+
+
+def _row(one: Shape, node: Node, number: int) -> Row:
+    return {column.name: _value(column, node, number) for column in one.columns}
+
+
+def _value(column: Column, node: Node, number: int) -> Any:
+    if column.place == PLACE:
+        return number
+    found = _at(node, column.place)
+    if found is None:
+        return None
+    if column.kind == "list":
+        return ", ".join(str(one) for one in found)
+    if column.kind == "map":
+        return json.dumps(found, ensure_ascii=False)
+    return found
+
+
+def _at(node: Node, place: tuple[str, ...]) -> Any:
+    """Return what stands at a place, or None where something on the way is missing or null."""
+    found: Any = node
+    for key in place:
+        if found is None:
+            return None
+        found = found.get(key)
+    return found
