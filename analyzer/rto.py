@@ -33,7 +33,7 @@ def unclamped_s(row: Row, vantage: str) -> float | None:
     """SRTT + 4 RTTVAR of an expiry, doubled; None without a sample or away from the sender."""
     if row["rto_model_ns"] is None or vantage == other(row["sender"]):
         return None
-    return seconds(row["rto_model_ns"]) * 2.0 ** min(row["doublings"], 64)
+    return seconds(row["rto_model_ns"]) * 2.0 ** min(int(row["doublings"]), 64)
 
 
 def clamped_s(row: Row, timers: dict[str, Timer], vantage: str) -> float | None:
@@ -46,7 +46,7 @@ def clamped_s(row: Row, timers: dict[str, Timer], vantage: str) -> float | None:
         return None
     least, most = (_setting(timers, name) for name in ("rto_min_s", "rto_max_s"))
     rto_s = max(seconds(row["rto_model_ns"]), least or 0.0)
-    doubled = rto_s * 2.0 ** min(row["doublings"], 64)
+    doubled = rto_s * 2.0 ** min(int(row["doublings"]), 64)
     return doubled if most is None else min(doubled, max(most, least or 0.0))
 
 

@@ -15,7 +15,7 @@ from ..analyzer.context import ENDS
 from ..analyzer.measure import NS_PER_S
 from ..analyzer.model import Handover
 from . import receivers, streams
-from .ends import other_end_line, transit_section
+from .ends import flow_transit_section, other_end_line, transit_section
 from .flows import connection_section, findings_section, flows_section, icmp_section
 from .layout import SEVERITY_STYLE, Fitted, grid, number, section, shown, time
 from .simulation import simulation_sections
@@ -78,6 +78,10 @@ def report(capture: CaptureResult) -> Group:
         parts += simulation_sections(capture.simulation)
     if capture.flows:
         parts.append(flows_section(capture.flows, start_ns))
+        # A trace's routes have told of them.
+        transit = flow_transit_section(capture.flows)
+        if transit is not None and capture.simulation is None:
+            parts.append(transit)
     parts += [connection_section(connection, start_ns) for connection in capture.connections]
     if any(flow.findings for flow in capture.flows):
         parts.append(findings_section(capture.flows))

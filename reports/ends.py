@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from ..analyzer.context import ENDS
+from .flows import MOST_ROWS
 from .layout import Fitted, number, section, shown
 from .units import duration, file_name, ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import RenderableType
 
     from ..analyzer.ends.model import OtherEnd
+    from ..analyzer.flow_model import Flow
     from ..analyzer.measure import Measure
     from ..analyzer.model import Association, End
 
@@ -26,7 +30,7 @@ def other_end_line(other: OtherEnd) -> Text:
     clock = other.clock
     text = Text(f"the other end: {file_name(other.path)}, {other.matched_packets} packets in both")
     if clock.offset_s.value is None:
-        text.append(f"\nthe clocks' offset is not known: {clock.offset_s.reason}")
+        text.append(f"\nits clock's offset is not known: {clock.offset_s.reason}")
     else:
         error_s = float(clock.offset_s.high or 0) - clock.offset_s.value
         text.append(
@@ -34,7 +38,7 @@ def other_end_line(other: OtherEnd) -> Text:
         )
     if clock.skew_ppm.value is not None:
         error = float(clock.skew_ppm.high or 0) - clock.skew_ppm.value
-        text.append(f" and goes {clock.skew_ppm.value:+.1f} ppm fast (\u00b1 {error:.1f})")
+        text.append(f"; it goes {clock.skew_ppm.value:+.1f} ppm fast (\u00b1 {error:.1f})")
     return text
 
 
@@ -52,12 +56,39 @@ def transit_section(association: Association) -> RenderableType | None:
     return section("From end to end", Fitted(("path", "sender"), COUNTS, DELAYS, names, rows))
 
 
+def flow_transit_section(flows: Sequence[Flow]) -> RenderableType | None:
+    """Return the same of the flows with the most packets; None of one capture alone."""
+    seen = [flow for flow in flows if any(_sent(flow, end) is not None for end in ENDS)]
+    largest = sorted(seen, key=_packets, reverse=True)[:MOST_ROWS]
+    rows = [
+        _row(f"{flow.number} {flow.protocol}", end, found)
+        for flow in largest
+        for end in ENDS
+        if (found := _sent(flow, end)) is not None
+    ]
+    if not rows:
+        return None
+    names = COUNTS + DELAYS
+    table = Fitted(("flow", "sender"), COUNTS, DELAYS, names, rows)
+    return section("Flows from end to end", table)
+
+
+def _sent(flow: Flow, end: End) -> dict[str, Measure] | None:
+    return flow.directions[end].transit
+
+
+def _packets(flow: Flow) -> float:
+    found = [_sent(flow, end) for end in ENDS]
+    return sum(one["sent_packets"].value or 0 for one in found if one is not None)
+
+
 def _row(label: str, end: End, found: dict[str, Measure]) -> dict[str, str]:
     def time(name: str) -> str:
         return shown(found[name], lambda ns: duration(ns / 1e9))
 
     return {
         "path": label,
+        "flow": label,
         "sender": end,
         "sent": number(found["sent_packets"]),
         "lost": number(found["lost_packets"]),

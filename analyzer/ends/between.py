@@ -20,6 +20,11 @@ UNPLACED = -2
 NOBODY = -1
 """Stands for the row of a packet that the other side has not."""
 
+_NONE = np.zeros(0, np.int64)
+
+NOTHING = Packets(*(_NONE,) * 5)
+"""Of an end whose capture has nothing of a way."""
+
 Key = tuple[int, int]
 """A way (`pairing.ways`) and a path of the first capture."""
 
@@ -113,8 +118,11 @@ def sent_between(sender: Side, receiver: Side, *, leaving: bool) -> dict[Key, Se
             sender.rows.transmission[rows],
             leaving,
             outside=len(every) - len(rows),
-            unsent=unsent.get(key, 0),
+            unsent=unsent.pop(key, 0),
         )
+    for (way, path), count in unsent.items():
+        if path != UNPLACED:
+            found[way, path] = Sent(NOTHING, NOTHING.frame, leaving, outside=0, unsent=count)
     return found
 
 

@@ -4,11 +4,8 @@ A packet that left the first capture's place and arrived at the second's shows t
 the clocks plus its delay; one that came the other way shows the difference minus its delay. So the
 difference lies below all of the former and above all of the latter, and in the middle of that
 interval when the least delays of both directions are the same (Cristian 1989): whatever they are,
-it is off by no more than half of the least round trip. The skew is the slope under which the
-packets of each way lie least above their own lower envelope (Moon, Skelly and Towsley 1999), all
-ways and both directions taken together as is likeliest where queues delay packets exponentially,
-each way by a mean of its own. One clock may also step (`steps`): each stretch between two steps
-has its own line.
+it is off by no more than half of the least round trip. One clock may run faster (`skew`), and it
+may step (`steps`): each stretch between two steps has its own line.
 """
 
 from __future__ import annotations
@@ -18,29 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .envelope import Envelope
+from .skew import estimate_skew
 from .steps import find_step
 
 if TYPE_CHECKING:
     from ..columns import Column
 
-MOST_SKEW = 1e-3
-"""Ten times what the oscillators of computers are off, and twice what NTP corrects at most."""
-
 MOST_STEPS = 8
 """Beyond so many a clock is no clock."""
-
-LEAST_PACKETS = 16
-"""Of fewer no skew is told."""
-
-WAYS = 32
-"""Of so many ways, those with the most packets over the longest time, the skew is estimated."""
-
-TICK_NS = 1_000
-"""What the clocks of captures tell apart."""
-
-BLOCKS = 8
-"""Parts of the time in which packets without a queue before them are looked for."""
 
 ONE_DIRECTION = "packets of one direction only are in both captures: nothing bounds the offset"
 NO_LINE = "no steady pair of clocks explains the packets' times"
@@ -179,7 +161,7 @@ def _stretch(points: Points) -> Stretch:
     base_ns = int(np.median(points.delta_ns))
     x = (points.other_ns - origin_ns).astype(float)
     y = (points.delta_ns - base_ns).astype(float)
-    skew, error = _skew(x, y, points)
+    skew, error = estimate_skew(x, y, points.leaving, points.way)
     level = y - skew * x
     leaving = points.leaving
     ceiling = float(level[leaving].min()) if leaving.any() else None
@@ -208,81 +190,3 @@ def _offset(floor: float | None, ceiling: float | None) -> tuple[float, float | 
     if floor > ceiling:
         return (floor + ceiling) / 2, None
     return (floor + ceiling) / 2, (ceiling - floor) / 2
-
-
-def _skew(x: Column, y: Column, points: Points) -> tuple[float, float]:
-    """Return the skew and how far it may be off."""
-    if len(x) < LEAST_PACKETS:
-        return 0.0, MOST_SKEW
-    ways = _envelopes(x, y, points)
-    directions = [
-        [way for way in ways if way.leaving is leaving and way.packets >= BLOCKS]
-        for leaving in (True, False)
-    ]
-    skew = _allowed(_flattest(ways), x, y, points.leaving)
-    if abs(skew) >= MOST_SKEW:
-        return 0.0, MOST_SKEW  # a queue that grew all the time, rather than a clock
-    errors = []
-    for own in directions:
-        if not own:
-            continue
-        errors += [abs(_flattest(own) - skew), min(way.slack(skew, BLOCKS) for way in own)]
-    return skew, min(max(errors, default=MOST_SKEW), MOST_SKEW)
-
-
-def _envelopes(x: Column, y: Column, points: Points) -> list[Envelope]:
-    numbers, counts = np.unique(points.way, return_counts=True)
-    chosen = numbers[np.argsort(-counts, kind="stable")][: 4 * WAYS]
-    found = []
-    for number in chosen.tolist():
-        own = points.way == number
-        found.append(Envelope.of(x[own], y[own], leaving=bool(points.leaving[own][0])))
-    return sorted(found, key=lambda way: -way.weight)[:WAYS]
-
-
-def _flattest(ways: list[Envelope]) -> float:
-    """Return the slope under which packets lie least above the envelope of their own way.
-
-    The mean height of each is convex in the slope, with corners at the slopes of the envelope's
-    edges, and the sum of their logarithms is least at one of them, or from one to the next.
-    """
-    edges = np.concatenate([way.slopes() for way in ways] + [[-MOST_SKEW, MOST_SKEW]])
-    slopes = np.unique(np.clip(edges, -MOST_SKEW, MOST_SKEW))
-    likely = [way for way in ways if way.packets >= BLOCKS] or ways
-    cost = np.sum([way.packets * np.log(way.height(slopes) + TICK_NS) for way in likely], axis=0)
-    least = np.flatnonzero(cost <= cost.min() + 1e-9 * abs(cost.min()))
-    return float((slopes[least[0]] + slopes[least[-1]]) / 2)
-
-
-def _allowed(skew: float, x: Column, y: Column, leaving: Column) -> float:
-    """Return the slope nearest to one under which no packet arrives before it was sent.
-
-    Where there is no such slope, the one itself.
-    """
-    if leaving.all() or not leaving.any():
-        return skew
-    ways = [
-        Envelope.of(x[own], y[own], leaving=out)
-        for own, out in ((leaving, True), (~leaving, False))
-    ]
-
-    def room(slopes: Column) -> Column:
-        """Least delay of both directions together."""
-        found: Column = np.sum([way.least(slopes) for way in ways], axis=0)
-        return found
-
-    if room(np.array([skew]))[0] >= 0:
-        return skew
-    slopes = np.concatenate([way.slopes() for way in ways] + [[0.0]])
-    slopes = slopes[np.abs(slopes) <= MOST_SKEW]
-    found = room(slopes)
-    if found.max() < 0:
-        return skew
-    outside, inside = skew, float(slopes[found.argmax()])
-    for _ in range(50):
-        middle = (outside + inside) / 2
-        if room(np.array([middle]))[0] >= 0:
-            inside = middle
-        else:
-            outside = middle
-    return inside

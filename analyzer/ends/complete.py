@@ -99,8 +99,8 @@ def _warnings(clock: ClockRelation, ends: Ends, second: Ledger) -> list[str]:
             " packets: what looks lost may only be missing there"
         )
     found += [
-        f"association {number}: {count} packets were sent at the other end on paths of which"
-        " nothing arrived; no path's numbers have them"
+        f"association {number}: {count} packets of {second.path} are on paths of which this capture"
+        " has nothing; no path's numbers have them"
         for number, count in ends.unplaced.items()
         if number < FLOWS
     ]

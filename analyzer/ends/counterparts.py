@@ -33,7 +33,7 @@ def counterparts(
     rows = [{row["association"]: row for row in one.rows("associations")} for one in ledgers]
     paths = [one.by_association("paths") for one in ledgers]
     found = []
-    for pair, known in zip(ends.pairs, ends.paths, strict=True):
+    for pair in ends.pairs:
         if pair.first >= FLOWS:
             if pair.first - FLOWS in flows:
                 both = (_flow(first, pair.first - FLOWS), _flow(second, pair.second - FLOWS))
@@ -44,7 +44,7 @@ def counterparts(
                 _counterpart(
                     pair,
                     (rows[0][pair.first], rows[1][pair.second]),
-                    [(here[one], there[other]) for one, other in sorted(known.items())],
+                    [(here[one], there[other]) for other, one in sorted(pair.paths.items())],
                     ends.unplaced.get(pair.first, 0),
                 )
             )

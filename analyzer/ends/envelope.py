@@ -69,12 +69,21 @@ class Envelope:
         each of some parts of the time lies above the line, of which the median counts. Two packets
         that the line touches are seldom nearer to each other than a quarter of the time.
         """
-        level = self.y - self.sign * skew * self.x
         span = float(np.ptp(self.x)) or 1.0
         part = np.minimum((self.x - self.x.min()) / span * blocks, blocks - 1).astype(int)
         least = np.full(blocks, np.inf)
-        np.minimum.at(least, part, level - level.min())
+        np.minimum.at(least, part, self._above(skew))
         return float(np.median(least[np.isfinite(least)])) / (span / 4)
+
+    def spread(self, skew: float) -> float:
+        """Return the same by how far half of all packets lie above the line, at most."""
+        return float(np.median(self._above(skew))) / ((float(np.ptp(self.x)) or 1.0) / 4)
+
+    def _above(self, skew: float) -> Column:
+        """How far each packet lies above the line that touches them from below."""
+        level = self.y - self.sign * skew * self.x
+        found: Column = level - level.min()
+        return found
 
 
 def lower_hull(x: Column, y: Column) -> Column:

@@ -50,8 +50,7 @@ class Counterpart:
     addresses, ports
         Those that the other capture has, by the ends of the first: a, then b.
     unplaced_packets
-        Packets on paths of which nothing arrived at the first capture's end, and that are in no
-        path's numbers.
+        Packets of the other capture on paths of which the first has nothing; in no path's numbers.
     """
 
     number: int

@@ -26,12 +26,14 @@ _SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
 class Pair:
     """One association or flow in both captures, by their groups.
 
-    `swapped`: end a of the one is end b of the other.
+    `swapped`: end a of the one is end b of the other. `paths` says which path of the second capture
+    is which of the first, by packets that both have.
     """
 
     first: int
     second: int
     swapped: bool
+    paths: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,39 @@ def pair_groups(first: Sightings, second: Sightings) -> list[Pair]:
     )
     rows, columns = own[at], others[to]
     swapped = first.is_b[rows] != second.is_b[columns]
-    counted = combinations(first.group[rows], second.group[columns], swapped)
+    counted = combinations(
+        first.group[rows], second.group[columns], swapped, second.path[columns], first.path[rows]
+    )
+    together: dict[tuple[int, int, int], Paths] = {}
+    for (one, other, turned, there, here), count in counted:
+        together.setdefault((one, other, turned), []).append((count, there, here))
     found: list[Pair] = []
     taken: set[tuple[int, int]] = set()
-    for (one, other, turned), _ in sorted(counted, key=lambda found: -found[1]):
+    for (one, other, turned), paths in sorted(together.items(), key=lambda both: -_sum(both[1])):
         if (0, one) not in taken and (1, other) not in taken:
             taken |= {(0, one), (1, other)}
-            found.append(Pair(one, other, bool(turned)))
+            found.append(Pair(one, other, bool(turned), _one_to_one(paths)))
+    return found
+
+
+Paths = list[tuple[int, int, int]]
+"""Packets, path of the second capture, path of the first."""
+
+
+def _sum(paths: Paths) -> int:
+    return sum(count for count, _, _ in paths)
+
+
+def _one_to_one(paths: Paths) -> dict[int, int]:
+    """Say which path is which, by the most packets.
+
+    A chunk that is sent again on another path may be all that makes a packet: few packets say that
+    one path of this capture is two of the other.
+    """
+    found: dict[int, int] = {}
+    for _, there, here in sorted(paths, reverse=True):
+        if there not in found and here not in found.values():
+            found[there] = here
     return found
 
 
@@ -117,7 +145,10 @@ def ways(rows: Sightings, pairs: list[Pair], *, is_second: bool) -> Column:
 
 
 def match(first: Sightings, second: Sightings, first_way: Column, second_way: Column) -> Matches:
-    """Match packets of one way and digest, in order of their times where both have as many."""
+    """Match packets of one way and digest, in order of their times where both have as many.
+
+    Ways are told apart by any number, which is the same in both captures.
+    """
     keys, starts, counts, order = _runs(first, first_way)
     other_keys, other_starts, other_counts, other_order = _runs(second, second_way)
     _, at, to = np.intersect1d(keys, other_keys, assume_unique=True, return_indices=True)

@@ -43,8 +43,6 @@ class Ends:
         The second capture's clock against the first's.
     pairs
         Associations and flows that both have.
-    paths
-        Of each pair, which path of the first capture is which of the second, by packets in both.
     matched
         Packets that both have.
     shared
@@ -52,13 +50,12 @@ class Ends:
     ways
         What was sent on each way.
     unplaced
-        Packets that the second capture's end sent on a path of which nothing arrived, by
-        association of the first capture.
+        Packets of the second capture on paths of which the first has nothing, by association of the
+        first.
     """
 
     clock: Clock
     pairs: tuple[Pair, ...]
-    paths: tuple[dict[int, int], ...]
     matched: int
     shared: tuple[int, int]
     ways: dict[Way, Sent]
@@ -98,9 +95,7 @@ def find_ends(first: Ledger, second: Ledger, *, forced: bool = False) -> Ends:
         found = sent_between(sender, receiver, leaving=sender is laid.first)
         for (way, path), sent in found.items():
             ways[pairs[way // 2].first, path, "b" if way % 2 else "a"] = sent
-    return Ends(
-        laid.clock, tuple(pairs), laid.paths, len(laid.rows), shared, ways, _unplaced(laid, pairs)
-    )
+    return Ends(laid.clock, tuple(pairs), len(laid.rows), shared, ways, _unplaced(laid, pairs))
 
 
 def _shared(laid: Overlay) -> tuple[int, int]:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from .sightings import Sightings
 
 
+MOST_PATHS = 1 << 31
+"""More than an association is given, so that a number can be made of both."""
+
+
 @dataclass(frozen=True, slots=True)
 class Overlay:
     """Both captures' packets, by one clock.
 
-    `rows` and `others` are the rows of packets in both; `paths`, of each pair, which path of the
-    first capture is which of the second, by those packets.
+    `rows` and `others` are the rows of packets in both.
     """
 
     first: Side
@@ -32,7 +35,6 @@ class Overlay:
     clock: Clock
     rows: Column
     others: Column
-    paths: tuple[dict[int, int], ...]
 
 
 def overlay(
@@ -41,7 +43,10 @@ def overlay(
     """Lay the packets of two captures over each other."""
     way = pairing.ways(one, pairs, is_second=False)
     other_way = pairing.ways(other, pairs, is_second=True)
-    matches = pairing.match(one, other, way, other_way)
+    other_path = _paths(other, other_way, pairs, ledgers)
+    # Chunks that are sent again on another path can make the same packet there.
+    on_path = (_on_path(way, one.path), _on_path(other_way, other_path))
+    matches = pairing.match(one, other, *on_path)
     order = np.argsort(other.frame[matches.second], kind="stable")
     rows, others = matches.first[order], matches.second[order]
     seen = [int((found != pairing.NO_WAY).sum()) for found in (way, other_way)]
@@ -51,7 +56,6 @@ def overlay(
     other_ns = clock.to_first(other.time_ns, other.frame)
     late = _by_time(matches.uneven, one, other_ns, rows, others, way, leaving)
     rows, others = np.concatenate((rows, late[0])), np.concatenate((others, late[1]))
-    known = _known_paths(way[rows] // 2, one.path[rows], other.path[others], len(pairs))
     partner, other_partner = (np.full(len(each), NOBODY, np.int64) for each in (one, other))
     partner[rows], other_partner[others] = others, rows
     (start_ns, end_ns), other_span = (
@@ -65,7 +69,7 @@ def overlay(
             other,
             other_ns,
             other_way,
-            _paths(other, other_way, pairs, known, ledgers),
+            other_path,
             ~leaving[other_way],
             other_partner,
             other_start_ns,
@@ -74,7 +78,6 @@ def overlay(
         clock,
         rows,
         others,
-        tuple({here: there for there, here in paths.items()} for paths in known),
     )
 
 
@@ -104,16 +107,18 @@ def _leaving(way: Column, delta_ns: Column, pairs: int, *, more_at_first: int) -
     found = np.zeros(2 * pairs, bool)
     found[0::2], found[1::2] = votes >= 0, votes < 0
     unsure = np.flatnonzero(votes == 0).tolist()
+    order = np.argsort(pair, kind="stable")
+    rows = np.split(order, np.searchsorted(pair[order], np.arange(1, pairs)))
     if len(unsure) < pairs:
         sure = votes[pair] != 0
         out = found[way]
         middle = (np.median(delta_ns[sure & out]) + np.median(delta_ns[sure & ~out])) / 2
-        first_sends = [bool(np.median(delta_ns[pair == number]) >= middle) for number in unsure]
+        first_sends = [bool(np.median(delta_ns[rows[number]]) >= middle) for number in unsure]
     else:
         ahead = more_at_first > 0 or (more_at_first == 0 and bool(np.median(delta_ns) >= 0))
         first_sends = [ahead] * pairs
     for number, here in zip(unsure, first_sends, strict=True):
-        sender = int(way[pair == number][0] % 2)
+        sender = int(way[rows[number][0]] % 2)
         found[2 * number + sender], found[2 * number + 1 - sender] = here, not here
     return found
 
@@ -159,21 +164,18 @@ def _by_time(
     return np.concatenate(found[0]), np.concatenate(found[1])
 
 
-def _known_paths(pair: Column, here: Column, there: Column, pairs: int) -> list[dict[int, int]]:
-    """Of each pair, the first capture's number of each path of the second, by most packets."""
-    known: list[dict[int, int]] = [{} for _ in range(pairs)]
-    counted = pairing.combinations(pair, there, here)
-    for (number, other_path, path), _ in sorted(counted, key=lambda found: found[1]):
-        known[number][other_path] = path
-    return known
+def _on_path(way: Column, path: Column) -> Column:
+    """Number way and path together; a path that the other capture has not belongs to no way."""
+    found: Column = np.where(
+        (way == pairing.NO_WAY) | (path == UNPLACED),
+        pairing.NO_WAY,
+        way.astype(np.int64) * MOST_PATHS + path - NO_PATH,
+    )
+    return found
 
 
 def _paths(
-    other: Sightings,
-    other_way: Column,
-    pairs: list[Pair],
-    known: list[dict[int, int]],
-    ledgers: tuple[Ledger, Ledger],
+    other: Sightings, other_way: Column, pairs: list[Pair], ledgers: tuple[Ledger, Ledger]
 ) -> Column:
     """Paths of the second capture's packets, as the first numbers them.
 
@@ -186,14 +188,19 @@ def _paths(
         }
         for ledger in ledgers
     )
-    found = np.full(len(other), NO_PATH, np.int32)
     by_association = {pair.second: number for number, pair in enumerate(pairs)}
+    known = {}
     for (association, a, b), path in theirs.items():
         number = by_association.get(association)
         if number is None:
             continue
         pair = pairs[number]
         ends = (b, a) if pair.swapped else (a, b)
-        here = known[number].get(path, numbers.get((pair.first, *ends), UNPLACED))
-        found[(other_way // 2 == number) & (other.path == path)] = here
+        here = pair.paths.get(path, numbers.get((pair.first, *ends), UNPLACED))
+        known[number * MOST_PATHS + path] = here
+    keys = np.array([-1, *sorted(known)], np.int64)
+    values = np.array([NO_PATH, *(known[key] for key in sorted(known))], np.int32)
+    own = (other_way // 2).astype(np.int64) * MOST_PATHS + other.path
+    places = np.searchsorted(keys, own, side="right") - 1
+    found: Column = np.where(keys[places] == own, values[places], NO_PATH).astype(np.int32)
     return found

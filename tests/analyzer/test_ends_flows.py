@@ -11,7 +11,7 @@ from crafting import LINK, START_NS, Record, pcap
 from pathscope import api
 from pathscope.analyzer.ends import pairing
 from pathscope.analyzer.measure import Measure
-from pathscope.analyzer.model import CaptureResult
+from pathscope.analyzer.model import CaptureResult, End
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.packet import Packet, Raw
 
@@ -93,10 +93,10 @@ def test_a_tcp_flow(nat: bool, tmp_path: Path) -> None:
         assert delay.high is not None
         assert delay.low <= true_ns <= delay.high
     assert found.other_end is not None
-    (one,) = found.other_end.counterparts
-    assert (one.is_flow, one.translated) == (True, nat)
-    assert one.addresses[0] == ((OUTSIDE if nat else HERE),)
-    assert one.ports == ((40_000 if nat else 1234), 80)
+    (same,) = found.other_end.counterparts
+    assert (same.is_flow, same.translated) == (True, nat)
+    assert same.addresses[0] == ((OUTSIDE if nat else HERE),)
+    assert same.ports == ((40_000 if nat else 1234), 80)
 
 
 def test_udp_flows_of_one_direction_go_by_those_of_both(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_udp_flows_of_one_direction_go_by_those_of_both(tmp_path: Path) -> None:
     found = scene.result(tmp_path)
     talk, stream_flow = found.flows
     assert number(talk.directions["a"].transit, "lost_packets") == 0
-    sender = "a" if stream_flow.endpoints["a"].address == THERE else "b"
+    sender: End = "a" if stream_flow.endpoints["a"].address == THERE else "b"
     assert number(stream_flow.directions[sender].transit, "lost_packets") == 1
     assert number(stream_flow.directions[sender].transit, "sent_packets") == 20
 
