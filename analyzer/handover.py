@@ -104,10 +104,7 @@ def find_cause(context: Context, sender: End, move: Move, earlier: list[Move]) -
     if move.explicit is not None:
         return _asked_for(move.explicit)
     old, new = move.before["path"], move.after["path"]
-    left = [m for m in earlier if m.before["path"] == new]
-    confirmed = (
-        _confirmation(context, sender, new, left[-1].after["first_ns"], move) if left else None
-    )
+    confirmed = _confirmation(context, sender, move, earlier)
     if move.expiries and not _came_between(confirmed, move):
         return _timed_out(context, sender, move)
     if confirmed is not None:
@@ -196,14 +193,14 @@ def _is_probed_fast(context: Context, sender: End, move: Move) -> bool:
     return all(fast) if fast else watched_ns <= PROBE_FACTOR * growth * rto_ns
 
 
-def _confirmation(
-    context: Context, sender: End, path: int, since_ns: int, move: Move
-) -> Row | None:
-    """Return the last answered HEARTBEAT on a path between its loss and the move back to it."""
+def _confirmation(context: Context, sender: End, move: Move, earlier: list[Move]) -> Row | None:
+    """Return the first answered HEARTBEAT on a path between its loss and the move back to it."""
+    path = move.after["path"]
+    lost_ns = [one.after["first_ns"] for one in earlier if one.before["path"] == path]
     found = [
         row
         for row in context.sent(context.heartbeats, sender, path)
-        if row["ack_ns"] is not None and since_ns < row["ack_ns"] <= move.after["first_ns"]
+        if lost_ns and row["ack_ns"] and lost_ns[-1] < row["ack_ns"] <= move.after["first_ns"]
     ]
     return found[0] if found else None
 
@@ -366,9 +363,8 @@ def _explanation(
             f"{seconds(row['elapsed_ns']):.3f} s" for row in move.expiries if row["elapsed_ns"]
         ]
         if waits:
-            lines.append(
-                "the sender waited " + " + ".join(waits) + " for acknowledgements before it moved"
-            )
+            joined = " + ".join(waits)
+            lines.append(f"the sender waited {joined} for acknowledgements before it moved")
         lines += [timers[name].text for name in ("path_max_retrans", "rto_max_s") if name in timers]
     if reason.cause == "path-returned":
         lines += _probes(context, sender, move)
