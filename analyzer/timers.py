@@ -108,12 +108,15 @@ def _rto(expiries: list[Row], vantage: str) -> dict[str, Timer]:
         )
     }
     modelled = [(row, unclamped_s(row, vantage)) for row in certain]
+    # RTO.Min is below every expiry: one much later than another was not held up by it, or was
+    # the second of two of which the capture lacks the first.
+    shortest_s = min(seconds(row["elapsed_ns"]) for row in certain)
     raised = [
         (row, model)
         for row, model in modelled
         if model is not None
         and not row["doublings"]
-        and model * MODEL_DOUBT < seconds(row["elapsed_ns"])
+        and model * MODEL_DOUBT < seconds(row["elapsed_ns"]) < DOUBLING * shortest_s
     ]
     if raised:
         timers["rto_min_s"] = _setting(

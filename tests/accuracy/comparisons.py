@@ -339,3 +339,43 @@ def _longest_stop(advances: list[int], handover: Handover) -> float:
     last = min(bisect_right(advances, max(known)) + 1, len(advances))
     near = advances[first:last]
     return max((later - one for one, later in pairwise(near)), default=0) / S
+
+
+@compares(
+    "offset_s",
+    "s",
+    truth="one clock for both ends: 0",
+    bound=OWN,
+)
+def offsets(run: Run) -> Iterator[Sample]:
+    if run.both is not None and run.both.other_end is not None:
+        yield from bounded(run.both.other_end.clock.offset_s, 0.0)
+
+
+def _transits(run: Run) -> Iterator[tuple[str, str, dict[str, Measure]]]:
+    """Yield paths by name, with the way that a sender's packets took, and its numbers."""
+    for association in () if run.both is None else run.both.associations:
+        for path in association.paths:
+            name = run.path_name(association, path.number)
+            for end, way in (("a", "to_server"), ("b", "to_client")):
+                numbers = path.directions["a" if end == "a" else "b"].transit
+                if name is not None and numbers:
+                    yield name, way, numbers
+
+
+@compares(
+    "one_way_delay_min_ns",
+    "ms",
+    truth="the path's delay less its jitter",
+    bound=OWN,
+)
+def one_way_delays(run: Run) -> Iterator[Sample]:
+    for name, way, numbers in _transits(run):
+        measured = numbers["one_way_delay_min_ns"]
+        if measured.value is not None:
+            least, most = run.one_way_ns(name, way)
+            most += run.sending_ns(name, way, PACKET_BYTES)
+            low = measured.value if measured.low is None else measured.low
+            high = measured.value if measured.high is None else measured.high
+            within = low - WITHIN_NS <= most and least - WITHIN_NS <= high
+            yield Sample((measured.value - least) / MS, within)

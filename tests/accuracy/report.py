@@ -147,8 +147,6 @@ They are not in the repository, for their size: the SCTP runs of `pathscope lab 
 """
 
 BEYOND = """\
-Beyond their bounds. Known reasons: `rto_s` is the least of the expiries seen, so that a single one
-whose timer is taken to have started too late makes it too small, and what rests on it;
-`predicted_failover_s` takes Path.Max.Retrans by its value, not by its bounds; an RTO that the round
-trips almost explain is taken for RTO.Min.
+Beyond their bounds, and not explained yet. A one-way delay below that of its link may be one of
+packets that are the same byte for byte, of which one copy was taken for another.
 """

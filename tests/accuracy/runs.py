@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pathscope
 import truth
+from pathscope import api
 from pathscope.analyzer.model import Association, CaptureResult, End, Handover
 from pathscope.dissectors.ledger import Row
 from pathscope.replay.lab import catalog, events, folder
@@ -62,6 +63,13 @@ class Run:
         ]
         capture = self.place / folder.CAPTURES["client"]
         return pathscope.analyze(capture, events=self.place / folder.EVENTS, labels=rules).result
+
+    @cached_property
+    def both(self) -> CaptureResult | None:
+        """Return the captures of both ends analyzed together; None where they do not fit."""
+        ends = (self.place / folder.CAPTURES[host] for host in HOSTS.values())
+        found = api.analyze_two(*ends)
+        return found[0].result if len(found) == 1 else None
 
     @cached_property
     def untold(self) -> tuple[Association, ...]:

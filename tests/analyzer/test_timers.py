@@ -98,6 +98,14 @@ def test_rto_max_is_found_where_doubling_stops(play: Play) -> None:
     assert seen.timers["a"]["rto_s"].measure.value == 1.0
 
 
+def test_an_expiry_much_later_than_another_betrays_no_rto_min(play: Play) -> None:
+    """The first wait was two: the capture lacks what the sender sent again in between."""
+    seen = play(BEFORE, failing(2.0, [2.0, 1.0, 1.0], tsn=11))
+    assert seen.timers["a"]["rto_s"].measure.value == 1.0
+    rto_min = seen.timers["a"].get("rto_min_s")
+    assert rto_min is None or rto_min.measure.value == 1.0
+
+
 def beats(*seconds: float) -> str:
     """HEARTBEATs of a on path 2, each answered after 40 ms."""
     lines = []
