@@ -1,25 +1,28 @@
 """How a receiver acknowledges: its SACK delay, and how many packets a SACK covers.
 
 RFC 9260 section 6.2: at least every second packet is acknowledged at once, and any within a delay
-that must not be above 500 ms. A packet that comes alone shows the delay: in the receiver's capture
-as it is, in any other with the way there and back.
+that must not be above 500 ms. A packet that comes alone may show the delay: in the receiver's
+capture as it is, in any other with the way there and back. A SACK that reports a window grown by
+the user's reading comes sooner, so the longest wait tells, and bounds the delay from below.
 """
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING
 
 from .context import other
 from .measure import Measure, seconds
+from .timers import LATENESS, nominal_s
 
 if TYPE_CHECKING:
-    from ..dissectors.ledger import Row
     from .context import Context
     from .model import End
 
 AT_ONCE_S = 0.010
 """A SACK sooner than this was not delayed: the ticks of hosts' timers are 1 to 10 ms."""
+
+LONGEST_S = 0.5
+"""What RFC 9260 section 6.2 lets nobody exceed."""
 
 NO_SACK = "it sent no SACK"
 NO_LONE = "no packet with DATA came alone"
@@ -44,59 +47,52 @@ def sack_metrics(context: Context, receiver: End, vantage: str) -> dict[str, Mea
     }
 
 
+_DELAYS = ("at_once_ratio", "sack_delay_s")
 _NAMES = (
     "sacks",
     "sacks_with_gaps",
     "packets_per_sack",
     "every_second_ratio",
     "lone_packets",
-    "at_once_ratio",
-    "sack_delay_s",
+    *_DELAYS,
 )
 
 
 def _delays(context: Context, receiver: End, vantage: str) -> dict[str, Measure]:
     lone = context.sent(context.lone_packets, receiver)
     if not lone:
-        absent = Measure.absent(NO_LONE)
-        return {"at_once_ratio": absent, "sack_delay_s": absent}
+        return dict.fromkeys(_DELAYS, Measure.absent(NO_LONE))
     if vantage == receiver:
-        return _observed([seconds(row["delay_ns"]) for row in lone])
+        delays = [seconds(row["delay_ns"]) for row in lone]
+        at_once = sum(delay < AT_ONCE_S for delay in delays) / len(delays)
+        return _shown(Measure.observed(at_once), max(delays), LATENESS)
     trips = {path: _round_trip_s(context, receiver, path) for path in {r["path"] for r in lone}}
-    known = [(row, trip) for row in lone if (trip := trips[row["path"]]) is not None]
-    if not known:
-        absent = Measure.absent("no round trip known that a SACK's delay is not in")
-        return {"at_once_ratio": absent, "sack_delay_s": absent}
-    return _inferred(known)
-
-
-def _observed(delays_s: list[float]) -> dict[str, Measure]:
-    held = [delay for delay in delays_s if delay >= AT_ONCE_S]
-    return {
-        "at_once_ratio": Measure.observed((len(delays_s) - len(held)) / len(delays_s)),
-        "sack_delay_s": Measure.observed(median(held), f"median of {len(held)} delayed SACKs")
-        if held
-        else Measure.absent("every packet that came alone was acknowledged at once"),
-    }
-
-
-def _inferred(known: list[tuple[Row, tuple[float, float]]]) -> dict[str, Measure]:
-    """Take the way there and back, least and most, off every delay."""
     spans = [
-        (max(0.0, delay - most), max(0.0, delay - least))
-        for delay, (least, most) in ((seconds(row["delay_ns"]), trip) for row, trip in known)
+        (max(0.0, delay - trip[1]), max(0.0, delay - trip[0]))
+        for delay, trip in ((seconds(row["delay_ns"]), trips[row["path"]]) for row in lone)
+        if trip is not None
     ]
-    surely = sum(high < AT_ONCE_S for _, high in spans)
-    perhaps = sum(low < AT_ONCE_S for low, _ in spans)
-    held = [span for span in spans if span[1] >= AT_ONCE_S]
-    ratio = Measure(surely / len(spans), "inferred", surely / len(spans), perhaps / len(spans))
-    if not held:
+    if not spans:
+        reason = "no round trip known that a SACK's delay is not in"
+        return dict.fromkeys(_DELAYS, Measure.absent(reason))
+    surely, perhaps = (sum(span[n] < AT_ONCE_S for span in spans) / len(spans) for n in (1, 0))
+    # This packet's way may have been longer than any HEARTBEAT's: no bound from below.
+    return _shown(Measure(surely, "inferred", surely, perhaps), max(low for low, _ in spans), 1.0)
+
+
+def _shown(at_once: Measure, longest_s: float, late: float) -> dict[str, Measure]:
+    """A SACK may come sooner than its delay for many reasons, and never comes later."""
+    if longest_s < AT_ONCE_S:
         reason = "every packet that came alone was acknowledged at once"
-        return {"at_once_ratio": ratio, "sack_delay_s": Measure.absent(reason)}
-    low, high = median(low for low, _ in held), median(high for _, high in held)
-    note = f"median of {len(held)} delayed SACKs, less the round trip"
-    delay = Measure((low + high) / 2, "inferred", low, high, note=note)
-    return {"at_once_ratio": ratio, "sack_delay_s": delay}
+        return {"at_once_ratio": at_once, "sack_delay_s": Measure.absent(reason)}
+    delay = Measure(
+        nominal_s(longest_s),
+        "inferred",
+        longest_s * (1 - late),
+        max(LONGEST_S, longest_s),
+        note=f"longest wait for the SACK of a lone packet {longest_s:.3f} s",
+    )
+    return {"at_once_ratio": at_once, "sack_delay_s": delay}
 
 
 def _round_trip_s(context: Context, receiver: End, path: int) -> tuple[float, float] | None:
