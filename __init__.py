@@ -15,11 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .api import Analysis, analyze, dissect, explain, read, show
+    from .api import Analysis, analyze, dissect, read, show
     from .dissectors._core import CaptureError, FilterError, __version__
     from .dissectors.ledger import Ledger, ReadOptions
     from .dissectors.selection import Window
     from .dissectors.tshark import TsharkError
+    from .stories import explain
 
 __all__ = [
     "Analysis",
@@ -40,10 +41,11 @@ __all__ = [
 if not TYPE_CHECKING:
     # Loaded when first used (PEP 562): every `python -m pathscope...` imports this module, and most
     # need little of it.
-    _HOMES = dict.fromkeys(("Analysis", "analyze", "dissect", "explain", "read", "show"), ".api")
+    _HOMES = dict.fromkeys(("Analysis", "analyze", "dissect", "read", "show"), ".api")
     _HOMES |= dict.fromkeys(("CaptureError", "FilterError", "__version__"), ".dissectors._core")
     _HOMES |= dict.fromkeys(("Ledger", "ReadOptions"), ".dissectors.ledger")
     _HOMES |= {"Window": ".dissectors.selection", "TsharkError": ".dissectors.tshark"}
+    _HOMES |= {"explain": ".stories"}
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .analyzer.flow_model import Connection, Flow, IcmpError
     from .analyzer.labels import LabelRule
     from .analyzer.model import Association, CaptureResult, LinkEvent
-    from .analyzer.story.model import Story
     from .analyzer.thresholds import Thresholds
     from .dissectors.frame import Decoder, Frame
     from .dissectors.selection import Window
@@ -423,51 +422,6 @@ def read_thresholds(source: Path | str) -> Thresholds:
     if str(source) in BUILT_IN:
         return BUILT_IN[str(source)]
     return parse_thresholds(_text(Path(source)), str(source), names.metrics(), names.places())
-
-
-def explain(
-    source: Source | Analysis,
-    *,
-    association: int | None = None,
-    handover: int | None = None,
-    settings: Iterable[str] = (),
-    most: int | None = None,
-) -> list[Story]:
-    """Tell the handovers of a capture in time order, and what other settings would have cost.
-
-    Parameters
-    ----------
-    source
-        A capture or the folder of a run, as for `analyze`, or what `analyze` returned.
-    association, handover
-        Only this one; handovers count from 1 in each association.
-    settings
-        Such as `rto_min=500ms` or `pmr=2`, all of which the prediction is for; none for a few
-        others that are sensible.
-    most
-        Only so many stories, the first ones.
-
-    Raises
-    ------
-    ValueError
-        When there is no such association or handover, or none at all, with what there is; or when a
-        setting is none, with those that are.
-    CaptureError
-        As `analyze`.
-    """
-    from .analyzer.settings import parse_settings
-    from .analyzer.story.tell import tell
-
-    given = parse_settings(settings)
-    done = source if isinstance(source, Analysis) else analyze(source)
-    return tell(
-        done.ledger,
-        done.result,
-        association=association,
-        handover=handover,
-        given=given or None,
-        most=most,
-    )
 
 
 def _rules(labels: Iterable[str]) -> tuple[LabelRule, ...]:

@@ -80,13 +80,15 @@ def heartbeats_unanswered(context: Context, _: Analysed) -> Iterator[Finding]:
 def zero_window(context: Context, _: Analysed) -> Iterator[Finding]:
     """A receiver that advertised no room (RFC 9260 section 6.1, rule A)."""
     for end in ENDS:
-        for row in context.odd("zero-window", end):
+        rows = context.sent(context.zero_windows, end)
+        if rows:
+            times = "once" if len(rows) == 1 else f"{len(rows)} times"
             yield Finding(
                 "zero-window",
                 "warning",
-                f"{end} advertised a receiver window of 0 in {row['count']} SACKs, first on"
-                f" {context.labels[row['path']]}: {other(end)} had to stop sending",
-                evidence([row]),
+                f"{end} closed its receive window {times}, in {sum(row['sacks'] for row in rows)}"
+                f" SACKs together: {other(end)} had to stop sending",
+                tuple(row["start_frame"] for row in rows)[:MOST_FRAMES],
             )
 
 

@@ -76,7 +76,8 @@ def explain_command(
       pathscope explain fixtures/captures/failover-v6/client.pcapng --handover 1 \\
         --set rto_min=500ms --set pmr=2
     """
-    from ..api import analyze, explain
+    from ..api import analyze
+    from ..stories import explain
 
     options = read_options(expression, udp_ports, window_s, hosts)
     with refusals(), progress([capture]) as advance:

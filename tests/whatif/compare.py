@@ -78,7 +78,7 @@ def runs_in(place: Path) -> Iterator[Run]:
         if folder.state(run) != "complete":
             continue
         scenario = json.loads((run / folder.SCENARIO).read_text())
-        for association in pathscope.analyze(run).associations[:1]:
+        for association in pathscope.analyze(run, end="client").associations[:1]:
             failures = [one for one in association.handovers if can_predict(one)]
             if failures:
                 yield Run(run, settings(scenario["client"]["sctp"]), association, failures[0])

@@ -140,11 +140,11 @@ tables! {
         association: u32,
         /// Sender of the packets.
         sender: &'static str,
-        /// duplicate-frame, damaged-packet, bad-checksum, zero-checksum, uncovered-zero-checksum (RFC 9653 does not allow it), adler32-checksum, truncated-packet, oversized-packet (above 9216 bytes of SCTP), clock-step (more than 60 s before the packet before), zero-window, disordered-gap-blocks (they overlap or do not rise), or unheeded-sack (what it acknowledged was sent again on another path, after at least two more SACKs on the same path).
+        /// duplicate-frame, damaged-packet, bad-checksum, zero-checksum, uncovered-zero-checksum (RFC 9653 does not allow it), adler32-checksum, truncated-packet, oversized-packet (above 9216 bytes of SCTP), clock-step (more than 60 s before the packet before), disordered-gap-blocks (they overlap or do not rise), or unheeded-sack (what it acknowledged was sent again on another path, after at least two more SACKs on the same path).
         kind: &'static str,
         /// Path of the first: for unheeded-sack that of the SACK. Absent for a packet that is left out of the association's numbers.
         path: Option<u32>,
-        /// How often: packets, SACKs with a closed window, SACKs with such blocks, chunks sent again in vain.
+        /// How often: packets, SACKs with such blocks, chunks sent again in vain.
         count: u64,
         /// The first.
         first_ns: i64,

@@ -19,7 +19,6 @@ pub mod kind {
     pub const TRUNCATED_PACKET: &str = "truncated-packet";
     pub const OVERSIZED_PACKET: &str = "oversized-packet";
     pub const CLOCK_STEP: &str = "clock-step";
-    pub const ZERO_WINDOW: &str = "zero-window";
     pub const DISORDERED_GAP_BLOCKS: &str = "disordered-gap-blocks";
     pub const UNHEEDED_SACK: &str = "unheeded-sack";
 }

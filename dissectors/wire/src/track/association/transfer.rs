@@ -59,9 +59,6 @@ impl Association {
             let bin = self.paths[at.path as usize].ways[receiver].bin(at, ledger);
             let least = bin.a_rwnd_min_bytes.map_or(a_rwnd, |min| min.min(a_rwnd));
             bin.a_rwnd_min_bytes = Some(least);
-            if a_rwnd == 0 {
-                note(kind::ZERO_WINDOW, at.sender, Some(at.path), at.moment, ledger);
-            }
         }
         let way = &mut self.paths[at.path as usize].ways[receiver];
         way.sacks = way.sacks.wrapping_add(1);
