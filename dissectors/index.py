@@ -240,7 +240,8 @@ def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str
 def normal(options: ReadOptions) -> dict[str, Any]:
     """Options as the index notes them: the same readings give the same dict."""
     ports = sorted(set(options.udp_ports or REGISTERED_PORTS))
-    return asdict(options) | {"udp_ports": ports}
+    hosts = [list(host) for host in options.hosts]
+    return asdict(options) | {"udp_ports": ports, "hosts": hosts}
 
 
 def definitions() -> str:

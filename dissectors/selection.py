@@ -187,6 +187,7 @@ def span_of(table: str, schema: pa.Schema) -> Span:
         ("start_ns", "start_ns", True),
         ("first_ns", "last_ns", False),
         ("first_ns", "left_ns", False),
+        ("sent_ns", "sent_ns", False),
     ):
         if {start, end} <= names:
             return Span(start, end, is_bin)

@@ -275,4 +275,4 @@ def test_tables_of_both_ends_are_written(tmp_path: Path) -> None:
     found = inside("analyze", client, server, "--out", tmp_path / "out")
     assert found.exit_code == 0
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"0-client.pcapng", "0-other-end-server.pcapng"} <= written
+    assert {"result.json", "manifest.json", "ledger", "results"} <= written

@@ -24,8 +24,14 @@ def huge() -> bytes:
 
 
 NO_CAPTURES = {
-    "empty": (b"", "at byte 0: expected a pcap, pcapng or snoop header, found an empty file"),
-    "text": (b"Dear diary,\n", "at byte 0: expected a pcap, pcapng or snoop header, found "),
+    "empty": (
+        b"",
+        "at byte 0: expected a pcap, pcapng or snoop header, or a line of an ns-2 trace, found an empty file",
+    ),
+    "text": (
+        b"Dear diary,\n",
+        "at byte 0: expected a pcap, pcapng or snoop header, or a line of an ns-2 trace, found ",
+    ),
     "header-cut": (WHOLE[:20], "expected a pcap file header of 24 bytes"),
 }
 COMMANDS = (

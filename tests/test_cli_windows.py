@@ -193,7 +193,7 @@ def test_show_by_tshark() -> None:
         (["nowhere", "1"], "nowhere: No such file or directory"),
         ([".", "1"], ".: Is a directory"),
         ([str(FAILOVER.parent), "1"], "Is a directory"),
-        ([__file__, "1"], "expected a pcap, pcapng or snoop header"),
+        ([__file__, "1"], "expected a pcap, pcapng or snoop header, or a line of an ns-2 trace"),
         (["-", "1", "--decoder", "tshark"], ""),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_window_that_ends_before_it_begins() -> None:
         Window.parse("10", "@7").range(0)
 
 
-TIMELESS = {"rtt", "authentication", "blocking", "acknowledgements"}
+TIMELESS = {"rtt", "authentication", "blocking", "acknowledgements", "routes", "hops", "links"}
 BINS = {"intervals", "flow_intervals"}
 INSTANTS = {
     "retransmissions", "timeouts", "heartbeats", "asconf", "control", "tcp_retransmissions",
@@ -80,6 +80,7 @@ SPANS = {
     "zero_windows": ("start_ns", "end_ns"),
     "oddities": ("first_ns", "last_ns"),
     "flows": ("start_ns", "end_ns"),
+    "transits": ("sent_ns", "sent_ns"),
     "flow_directions": ("start_ns", "end_ns"),
     "streams": ("first_ns", "last_ns"),
     "messages": ("first_ns", "last_ns"),

@@ -157,8 +157,8 @@ impl Pass {
         }
         let mut capture = capture;
         if options.filter.is_some() && capture.trace().is_some() {
-            let what = "a filter looks at bytes, and a simulator's trace has none";
-            return Err(Error::Usage(what.into()));
+            let refusal = "a filter looks at bytes, and a simulator's trace has none";
+            return Err(Error::Usage(refusal.into()));
         }
         Ok(Self::over(capture, options))
     }

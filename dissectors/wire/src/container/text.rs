@@ -48,19 +48,20 @@ impl Text {
         loop {
             let view = stream.peek(wanted);
             let new = view.get(searched..).unwrap_or_default();
-            if let Some(end) = memchr(b'\n', new) {
-                return Ok(Some(searched + end + 1));
+            let end = memchr(b'\n', new).map(|end| searched + end);
+            let length = end.unwrap_or(view.len());
+            if length > MAX_LINE {
+                let expected = format!("a line of at most {MAX_LINE} bytes");
+                return Err(Fault::new(stream.offset(), expected, "a longer one"));
             }
-            let length = view.len();
+            if let Some(end) = end {
+                return Ok(Some(end + 1));
+            }
             if length == 0 {
                 return stream.finish().map(|()| None);
             }
             if length < wanted {
                 return Err(stream.cut("a line that ends with a newline".into()));
-            }
-            if length > MAX_LINE {
-                let expected = format!("a line of at most {MAX_LINE} bytes");
-                return Err(Fault::new(stream.offset(), expected, "a longer one"));
             }
             searched = length;
             wanted = length + AHEAD;

@@ -145,6 +145,11 @@ impl<'a> Columns<'a> {
         rest.get(..length)
     }
 
+    /// Where the line ends.
+    pub fn end(&self) -> usize {
+        self.line.len()
+    }
+
     /// The next column as `read` takes it.
     #[inline]
     pub fn read<T>(

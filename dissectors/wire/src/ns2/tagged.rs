@@ -19,7 +19,7 @@ pub(super) fn read<'a>(event: Event, mut columns: Columns<'a>) -> Result<Read<'a
     while let Some(tag) = columns.next() {
         seen.value(tag, &mut columns)?;
     }
-    let end = columns.at;
+    let end = columns.end();
     let missing = |what| malformed(end, what);
     let (source, destination) = match (seen.source, seen.destination) {
         (Some(Some(source)), Some(Some(destination))) => (source, destination),

@@ -13,7 +13,9 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn refuses_what_is_not_a_capture() {
-    assert!(refusal(b"").ends_with("expected a pcap, pcapng or snoop header, found an empty file"));
+    assert!(refusal(b"").ends_with(
+        "expected a pcap, pcapng or snoop header, or a line of an ns-2 trace, found an empty file"
+    ));
     assert!(refusal(b"hello\n").ends_with(r#"found "hello\n""#));
     assert!(refusal(&pcap(ByteOrder::Little, false)[..23]).contains("24 bytes, found 23 bytes"));
     assert!(refusal(&everything()[..11]).contains("found 11 bytes, then end of file"));
