@@ -1,8 +1,9 @@
 """What a study measures in a run: one number of an analysis, by name, with its unit and definition.
 
 A run has one application, whose association (or TCP or UDP flow) is the first in its capture:
-background traffic starts after it. Its sender is the end that sent most user data. What a run does
-not have is absent, with its reason.
+background traffic starts after it. Its sender is the end that sent most user data. Of a simulated
+network, every flow can be asked for (`application`). What a run does not have is absent, with its
+reason.
 """
 
 from __future__ import annotations
@@ -10,16 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from .context import ENDS, other
+from .application import sender as _sender
+from .context import other
 from .measure import NS_PER_S, Measure
+from .quantity import Quantity
+from .route_quantities import ROUTE_QUANTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .flow_model import FlowDirection
-    from .model import Association, CaptureResult, Cause, Direction, End, Handover
+    from .model import Association, CaptureResult, Cause, Direction, Handover
 
 Measures = dict[str, Measure]
+
+ROUTE = "route"
+"""The axis of a simulated network's flows: one run gives a value for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,8 @@ class Run:
     place
         Its folder, within that of the study.
     settings
-        Values of the experiment's axes, by name.
+        Values of the experiment's axes, by name; `ROUTE` is the flow that was measured, where the
+        run is of a simulated network and has several.
     numbers
         Numbers that follow from its settings, by name.
     repetition
@@ -53,15 +61,6 @@ class Run:
     slow: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number of a run: its unit, its definition, and how an analysis gives it."""
-
-    unit: str
-    text: str
-    of: Callable[[CaptureResult], Measure]
-
-
 NO_ASSOCIATION = Measure.absent("no SCTP association in this capture")
 NO_TRAFFIC = Measure.absent("no SCTP, TCP or UDP in this capture")
 
@@ -72,10 +71,6 @@ ASKED: tuple[Cause, ...] = ("set-primary", "address-deleted")
 
 def _size(measures: Measures, name: str) -> float:
     return measures[name].value or 0
-
-
-def _sender(association: Association) -> End:
-    return max(ENDS, key=lambda end: _size(association.totals[end], "new_bytes"))
 
 
 def _handovers(result: CaptureResult, causes: tuple[Cause, ...]) -> list[Handover]:
@@ -361,6 +356,7 @@ QUANTITIES = {
         "lost / sent of numbered UDP, by its numbers in the receiver's capture",
         _of_datagrams("loss_ratio"),
     ),
+    **ROUTE_QUANTITIES,
 }
 """By name: that of the metric in docs/metrics.md, where there is one."""
 

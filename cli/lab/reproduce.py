@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 NEEDED = {"scipy": "lab", "plotly": "report"}
 """Packages, and the extras of pathscope that bring them."""
 
+MOST_LINES = 20
+"""Of runs on the console: hundreds would push out of sight what they are about."""
+
 
 @click.command("reproduce")
 @click.argument("study")
@@ -76,7 +79,7 @@ def reproduce_command(
             return
         _check_packages()
         reproduce.claim(found, place, quick=quick)
-        complete = no_runs or _make(plan, place, kernel)
+        complete = no_runs or _make(found, plan, place, kernel)
         made = _measure(found, plan, place)
         _write(found, plan, made, place, quick=quick)
     _tell(made, place, complete=complete)
@@ -91,12 +94,11 @@ def _check_packages() -> None:
             raise Refusal(f"{package} is not installed: pip install 'pathscope[{extra}]'")
 
 
-def _make(plan: Plan, out: Path, kernel: str) -> bool:
+def _make(study: Study, plan: Plan, out: Path, kernel: str) -> bool:
     """Make the runs; returns whether nobody interrupted that."""
     from ...replay.lab import reproduce
-    from ...replay.lab.run import choose
 
-    chosen = choose(kernel_of(kernel))
+    by = reproduce.runners(study, plan, kernel_of(kernel))
     runs = [one for found in plan.values() for one in found]
     with click.progressbar(
         length=round(sum(map(reproduce.length_s, runs))),
@@ -105,7 +107,7 @@ def _make(plan: Plan, out: Path, kernel: str) -> bool:
         file=sys.stderr,
     ) as bar:
         try:
-            for one in reproduce.make(plan, out, chosen):
+            for one in reproduce.make(plan, out, by):
                 bar.update(round(reproduce.length_s(one)), one)
         except KeyboardInterrupt:
             return False
@@ -125,10 +127,11 @@ def _measure(study: Study, plan: Plan, out: Path) -> dict[str, list[Run]]:
 
     return {
         name: [
-            reproduce.measure(
-                one, out / name / one.cell.place, study.experiments[name]["figures"], analyzed
-            )
+            measured
             for one in runs
+            for measured in reproduce.measure(
+                one, out / name / one.cell.place, study.experiments[name], analyzed
+            )
         ]
         for name, runs in plan.items()
     }
@@ -161,9 +164,20 @@ def _write(study: Study, plan: Plan, made: dict[str, list[Run]], out: Path, *, q
 def _tell(made: dict[str, list[Run]], out: Path, *, complete: bool) -> None:
     for name in ("study.json", "study.md", "study.html"):
         click.echo(out / name)
-    failures = [run for runs in made.values() for run in runs if run.failure is not None]
+    # A run of several routes is one run.
+    runs = {run.place: run for found in made.values() for run in found}.values()
+    slow = [f"{run.place}: {', '.join(run.slow)}" for run in runs if run.slow]
+    if slow:
+        what = f"warning: in {len(slow)} of {len(runs)} runs the machine did not keep up; they count"
+        click.echo(f"{what}:\n{_listed(slow)}", err=True)
+    failures = [f"{run.place}: {run.failure}" for run in runs if run.failure is not None]
     if not complete:
         raise Failure(f"interrupted: {len(failures)} runs are left; the same command goes on")
     if failures:
-        lines = "\n".join(f"{run.place}: {run.failure}" for run in failures)
-        raise Failure(f"{len(failures)} runs without a result:\n{lines}")
+        raise Failure(f"{len(failures)} runs without a result:\n{_listed(failures)}")
+
+
+def _listed(lines: list[str]) -> str:
+    more = len(lines) - MOST_LINES
+    rest = [f"and {more} more, which study.md names"] if more > 0 else []
+    return "\n".join([*lines[:MOST_LINES], *rest])

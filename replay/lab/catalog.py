@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from .scenario import ScenarioError
 
@@ -24,14 +25,18 @@ def find(name: str) -> Path:
         When there is none.
     """
     path = Path(name)
-    if path.suffix == ".toml" or path.exists():
+    if path.suffix == ".toml" or path.is_file():
         return path
     if name in names():
         return FOLDER / f"{name}.toml"
     raise ScenarioError(f"{name}: no file, and none of pathscope's scenarios: `pathscope lab list`")
 
 
+def document(name: str) -> dict[str, Any]:
+    """Return one of `names()` as its file has it, unchecked."""
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
 def description(name: str) -> str:
     """Return what one of `names()` says that it is."""
-    document = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    return str(document.get("description", ""))
+    return str(document(name).get("description", ""))

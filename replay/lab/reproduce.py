@@ -6,12 +6,16 @@ The folder of a study has one for each experiment, which is that of a matrix.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer import quantities
-from ...analyzer.quantities import Run
+from ...analyzer.application import alone
+from ...analyzer.quantities import ROUTE, Run
 from ...dissectors._core import CaptureError
 from . import experiment, folder, matrix
+from . import run as lab
+from .ns2.nodes import way
 from .scenario import Scenario
 from .study import StudyError
 
@@ -19,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from ...analyzer.measure import Measure
     from ...analyzer.model import CaptureResult
     from .experiment import Planned
-    from .run import Runner
+    from .run import Kernel, Runner
     from .study import Study
 
 Plan = dict[str, list["Planned"]]
@@ -84,7 +89,23 @@ def claim(study: Study, out: Path, *, quick: bool) -> None:
         raise folder.FolderError(f"{out}: {kind} of the study {there[0]} are there")
 
 
-def make(planned: Plan, out: Path, runner: Runner) -> Iterator[Planned]:
+def runners(study: Study, planned: Plan, kernel: Kernel) -> dict[str, Runner]:
+    """Return what is to make the runs of each experiment; a kernel is chosen for those in one.
+
+    Raises
+    ------
+    LabError
+        When what an experiment needs is not on this machine.
+    """
+    engines = {name: study.experiments[name]["engine"] for name in planned}
+    chosen = {
+        engine: lab.choose("auto" if engine == "ns2" else kernel, engine)
+        for engine in dict.fromkeys(engines.values())
+    }
+    return {name: chosen[engine] for name, engine in engines.items()}
+
+
+def make(planned: Plan, out: Path, by: Mapping[str, Runner]) -> Iterator[Planned]:
     """Make the runs that are not complete; yields every run when it was made, or has failed.
 
     Raises
@@ -93,23 +114,26 @@ def make(planned: Plan, out: Path, runner: Runner) -> Iterator[Planned]:
         When a folder holds something else than its run.
     """
     for name, runs in planned.items():
-        cells = matrix.run_cells([one.cell for one in runs], out / name, runner)
+        cells = matrix.run_cells([one.cell for one in runs], out / name, by[name])
         for one, _ in zip(runs, cells, strict=True):
             yield one
 
 
 def length_s(one: Planned) -> float:
-    """Return about how long a run takes."""
-    return float(one.cell.scenario["duration_s"]) + OVERHEAD_S
+    """Return about how long a run takes: simulated time is no time."""
+    scenario = one.cell.scenario
+    return OVERHEAD_S + (0 if scenario["engine"] == "ns2" else float(scenario["duration_s"]))
 
 
 def measure(
     one: Planned,
     place: Path,
-    figures: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Any],
     analyze: Callable[[Path, str], CaptureResult],
-) -> Run:
+) -> list[Run]:
     """Measure a run, if it is complete, by all that the figures of its experiment show.
+
+    One of an experiment with `routes` gives a run for each of them.
 
     Parameters
     ----------
@@ -117,13 +141,14 @@ def measure(
         The run.
     place
         Its folder.
-    figures
-        Those of the experiment.
+    settings
+        Those of its experiment.
     analyze
         Analyzes the folder of a run by what an end saw.
     """
+    figures = settings["figures"].values()
+    wanted = dict.fromkeys((figure["end"], figure["quantity"]) for figure in figures)
     failure = _failure(one, place)
-    wanted = dict.fromkeys((figure["end"], figure["quantity"]) for figure in figures.values())
     results: dict[str, CaptureResult] = {}
     if failure is None:
         for end in dict.fromkeys(end for end, _ in wanted):
@@ -131,16 +156,32 @@ def measure(
                 results[end] = analyze(place, end)
             except (CaptureError, ValueError, OSError) as error:
                 failure = f"not analyzed: {error}"
-    values = {} if failure else {key: quantities.measure(key[1], results[key[0]]) for key in wanted}
-    return Run(
+    run = Run(
         place=f"{place.parents[len(one.cell.place.split('/')) - 1].name}/{one.cell.place}",
         settings=one.settings,
         numbers=one.numbers,
         repetition=one.cell.repetition,
         failure=failure,
-        values=values,
-        slow=() if failure else _slow(place),
+        values={},
+        slow=() if failure else tuple(folder.too_slow(place)),
     )
+    if failure is not None:
+        return [run]
+    if "routes" not in settings:
+        return [replace(run, values=_values(wanted, results))]
+    found = []
+    for flow in settings["routes"]:
+        joined = way(one.cell.scenario.settings, flow)
+        of_flow = {end: alone(result, joined) for end, result in results.items()}
+        values = _values(wanted, of_flow)
+        found.append(replace(run, settings={**one.settings, ROUTE: flow}, values=values))
+    return found
+
+
+def _values(
+    wanted: Iterable[tuple[str, str]], results: Mapping[str, CaptureResult]
+) -> dict[tuple[str, str], Measure]:
+    return {(end, name): quantities.measure(name, results[end]) for end, name in wanted}
 
 
 def _failure(one: Planned, place: Path) -> str | None:
@@ -155,19 +196,19 @@ def _failure(one: Planned, place: Path) -> str | None:
     return None
 
 
-def _slow(place: Path) -> tuple[str, ...]:
-    """Return in what the machine did not keep up with a run, where somebody watched that."""
-    return tuple(folder.facts(place).get("pace", {}).get("too_slow", ()))
-
-
 def machines(planned: Plan, out: Path) -> str:
-    """Say in which kernels the complete runs were made."""
+    """Say in which kernels, and by which simulator, the complete runs were made."""
     found: dict[str, None] = {}
     for name, runs in planned.items():
         for one in runs:
             place = out / name / one.cell.place
             if folder.state(place) == "complete":
-                told = folder.facts(place)
-                kernel = told["versions"]["kernel"].split(" #")[0]
-                found[f"{kernel} ({told['runner']})"] = None
+                found[_machine(folder.facts(place))] = None
     return ", ".join(found) or "no run is complete"
+
+
+def _machine(told: Mapping[str, Any]) -> str:
+    versions = told["versions"]
+    if told["runner"] == "ns2":
+        return f"ns-2 {versions['ns2']}"
+    return f"{versions['kernel'].split(' #')[0]} ({told['runner']})"

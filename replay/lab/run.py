@@ -46,6 +46,10 @@ def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
             raise LabError(
                 f"--kernel {wanted}: this scenario is one of ns-2, which needs no kernel"
             )
+        try:
+            ns2.versions()
+        except ns2.Ns2Error as error:
+            raise LabError(str(error)) from error
         return "ns2"
     if absent := tools.missing():
         packages = sorted({tools.PROGRAMS[name][1] for name in absent})

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer.lines import line_of
-from ...analyzer.quantities import QUANTITIES
+from ...analyzer.quantities import QUANTITIES, ROUTE
+from ...analyzer.units import scaled
 from . import catalog
 from .derived import NUMBERS
 from .finite import EXPECTED, not_finite
@@ -43,7 +44,8 @@ class Study:
     name
         Its file's name without the suffix.
     settings
-        The whole document, by the keys of the schema, every default filled in.
+        The whole document, by the keys of the schema, every default filled in; of each experiment
+        also the `engine` of its scenario.
     """
 
     name: str
@@ -124,6 +126,7 @@ def _checked(
     for name, experiment in settings["experiments"].items():
         for key, what in _mistakes(experiment):
             raise refuse(("experiments", name, *key), what)
+        experiment["engine"] = _engine(catalog.document(experiment["scenario"]))
     return settings
 
 
@@ -149,45 +152,88 @@ def _mistakes(experiment: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     """Yield what a schema cannot say of an experiment."""
     if experiment["scenario"] not in catalog.names():
         yield ("scenario",), _unknown("scenario", experiment["scenario"], catalog.names())
+        return
+    scenario = catalog.document(experiment["scenario"])
     axes = [axis["name"] for axis in experiment["axes"]]
     for number, name in enumerate(axes):
-        if name in axes[:number] or name in NUMBERS:
+        if name in (*axes[:number], *NUMBERS, ROUTE):
             yield ("axes", number, "name"), f"{name} is taken"
     for holder, place in ((experiment, ()), (experiment.get("quick", {}), ("quick",))):
         of = holder.get("duration", {}).get("of")
-        seconds = [name for name, number in NUMBERS.items() if number.unit == "s"]
+        seconds = [name for name, unit in _numbers(scenario).items() if unit == "s"]
         if of is not None and of not in seconds:
             yield (*place, "duration", "of"), _unknown("number in seconds", of, seconds)
+    yield from _mistakes_of_routes(experiment.get("routes", []), scenario)
+    values = {axis["name"]: axis["values"] for axis in experiment["axes"]}
+    if "routes" in experiment:
+        values[ROUTE] = experiment["routes"]
     for name, figure in experiment["figures"].items():
-        for key, what in _mistakes_of_figure(figure, experiment["axes"]):
+        if figure["end"] == "server" and _engine(scenario) == "ns2":
+            yield ("figures", name, "end"), "the trace of a simulation is of both ends"
+        for key, what in _mistakes_of_figure(figure, values, _numbers(scenario)):
             yield ("figures", name, *key), what
 
 
-def _mistakes_of_figure(
-    figure: dict[str, Any], axes: list[dict[str, Any]]
+def _numbers(scenario: dict[str, Any]) -> dict[str, str]:
+    """The numbers that follow from such a scenario's settings, with their units."""
+    if _engine(scenario) == "ns2":
+        return {}
+    return {name: number.unit for name, number in NUMBERS.items()}
+
+
+def _engine(scenario: dict[str, Any]) -> str:
+    return str(scenario.get("engine", "kernel"))
+
+
+def _mistakes_of_routes(
+    routes: list[str], scenario: dict[str, Any]
 ) -> Iterator[tuple[Key, str]]:
-    by_name = {axis["name"]: axis for axis in axes}
-    if figure["quantity"] not in QUANTITIES:
-        yield ("quantity",), _unknown("quantity", figure["quantity"], QUANTITIES)
-    if figure["x"] not in by_name and figure["x"] not in NUMBERS:
-        yield ("x",), _unknown("axis or number", figure["x"], [*by_name, *NUMBERS])
+    if routes and _engine(scenario) != "ns2":
+        yield ("routes",), "the scenario is none of ns-2, whose traces show every flow"
+        return
+    flows = [flow["name"] for flow in scenario["flows"]] if routes else []
+    for number, name in enumerate(routes):
+        if name not in flows:
+            yield ("routes", number), _unknown("flow", name, flows)
+
+
+def _mistakes_of_figure(
+    figure: dict[str, Any], values: dict[str, list[Any]], numbers: dict[str, str]
+) -> Iterator[tuple[Key, str]]:
+    """Yield what is wrong in a figure, given the values of every axis and the numbers there are."""
+    quantity = figure["quantity"]
+    if quantity not in QUANTITIES:
+        yield ("quantity",), _unknown("quantity", quantity, QUANTITIES)
+    elif "shown_in" in figure and not _can_be_shown(QUANTITIES[quantity].unit, figure["shown_in"]):
+        what = f"{quantity} is in {QUANTITIES[quantity].unit}, not to be shown in this"
+        yield ("shown_in",), what
+    if figure["x"] not in values and figure["x"] not in numbers:
+        yield ("x",), _unknown("axis or number", figure["x"], [*values, *numbers])
         return
     series = figure.get("series")
-    if series is not None and series not in by_name:
-        yield ("series",), _unknown("axis", series, by_name)
+    if series is not None and series not in values:
+        yield ("series",), _unknown("axis", series, values)
         return
     if series == figure["x"]:
         yield ("series",), "x has this axis already"
-    is_words = figure["x"] in by_name and not all(map(_is_number, by_name[figure["x"]]["values"]))
+    is_words = figure["x"] in values and not all(map(_is_number, values[figure["x"]]))
     if is_words and (figure["fit"] or "line" in figure):
         yield ("x",), "a line needs numbers"
     for number, point in enumerate(figure["points"]):
         if is_words == _is_number(point["x"]):
             yield ("points", number, "x"), f"expected {'a word' if is_words else 'a number'}"
         if "series" in point and (
-            series is None or point["series"] not in by_name[series]["values"]
+            series is None or point["series"] not in values[series]
         ):
             yield ("points", number, "series"), "there is no such series in this figure"
+
+
+def _can_be_shown(unit: str, wanted: str) -> bool:
+    try:
+        scaled(unit, wanted)
+    except KeyError:
+        return False
+    return True
 
 
 def _is_number(value: Any) -> bool:

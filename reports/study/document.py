@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.quantities import QUANTITIES
+from ...analyzer.quantities import QUANTITIES, ROUTE
 from ...analyzer.statistics import CONFIDENCE, fit, summarize
 from ..values import measure
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 SCHEMA = "pathscope.study/1"
 
 Node = dict[str, Any]
+
+Value = tuple[float, bool]
+"""Of a run, and whether the machine was too slow for it."""
 
 
 def document(
@@ -78,11 +81,12 @@ def _experiment(
         "scenario": settings["scenario"],
         "note": settings.get("note"),
         "set": settings["set"],
+        "routes": settings.get("routes", []),
         "axes": [
             {key: axis.get(key) for key in ("name", "unit", "keys")} for axis in settings["axes"]
         ],
         "figures": [
-            _figure(key, figure, runs, {**units, **axes})
+            _figure(key, figure, runs, {**units, **axes, ROUTE: ""}, settings["engine"])
             for key, figure in settings["figures"].items()
         ],
         "runs": [_run(run) for run in runs],
@@ -105,11 +109,15 @@ def _run(run: Run) -> Node:
 
 
 def _figure(
-    name: str, settings: Mapping[str, Any], runs: Sequence[Run], units: Mapping[str, str]
+    name: str,
+    settings: Mapping[str, Any],
+    runs: Sequence[Run],
+    units: Mapping[str, str],
+    engine: str,
 ) -> Node:
     quantity, x, series = settings["quantity"], settings["x"], settings.get("series")
     groups = _grouped(runs, settings)
-    present = [(key[1], value) for key, values in groups.items() for value in values]
+    present = [(key[1], value) for key, values in groups.items() for value, _ in values]
     absent = [
         {"folder": run.place, "reason": value.reason}
         for run, value in _values(runs, settings)
@@ -120,11 +128,14 @@ def _figure(
         "title": settings["title"],
         "quantity": quantity,
         "unit": QUANTITIES[quantity].unit,
-        "end": settings["end"],
+        "shown_in": settings.get("shown_in"),
+        "digits": settings["digits"],
+        # The trace of a simulator is of both ends.
+        "end": None if engine == "ns2" else settings["end"],
         "x": {"name": x, "unit": units[x]},
         "series": None if series is None else {"name": series, "unit": units[series]},
         "ours": [
-            {"series": key[0], "x": key[1], **asdict(summarize(values))}
+            {"series": key[0], "x": key[1], **_point(values)}
             for key, values in groups.items()
             if values
         ],
@@ -145,15 +156,21 @@ def _values(runs: Sequence[Run], figure: Mapping[str, Any]) -> Iterator[tuple[Ru
             yield run, run.values[figure["end"], figure["quantity"]]
 
 
-def _grouped(runs: Sequence[Run], figure: Mapping[str, Any]) -> dict[tuple[Any, Any], list[float]]:
+def _point(values: list[Value]) -> Node:
+    """What the runs of one setting say, and how many of them a machine made that was too slow."""
+    summary = summarize([value for value, _ in values])
+    return {**asdict(summary), "slow": sum(slow for _, slow in values)}
+
+
+def _grouped(runs: Sequence[Run], figure: Mapping[str, Any]) -> dict[tuple[Any, Any], list[Value]]:
     """Values by series and x, in the order of the runs; series after series."""
-    found: dict[tuple[Any, Any], list[float]] = {}
+    found: dict[tuple[Any, Any], list[Value]] = {}
     x, series = figure["x"], figure.get("series")
     for run, value in _values(runs, figure):
         of_x = run.settings.get(x, run.numbers.get(x))
         group = found.setdefault((None if series is None else run.settings[series], of_x), [])
         if value.value is not None:
-            group.append(float(value.value))
+            group.append((float(value.value), bool(run.slow)))
     order = list(dict.fromkeys(key[0] for key in found))
     return dict(sorted(found.items(), key=lambda item: order.index(item[0][0])))
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from .numbers import plain, scaled
-from .tables import title_of_series
+from .numbers import plain
+from .tables import title_of_series, unit_of
 
 Node = dict[str, Any]
 
@@ -21,7 +21,7 @@ FITTED = "#555555"
 
 def figure(result: Node) -> go.Figure:
     """Return the figure of one `figures` entry of a document of `pathscope.study/1`."""
-    scale, unit = scaled(result["unit"])
+    scale, unit = unit_of(result)
     drawn = go.Figure()
     series = list(dict.fromkeys(point["series"] for point in result["ours"]))
     for number, value in enumerate(series):
@@ -32,12 +32,14 @@ def figure(result: Node) -> go.Figure:
     for trace in _published(result, scale):
         drawn.add_trace(trace)
     x = result["x"]
+    kind = {"type": "category"} if _in_words(result) else {"rangemode": "tozero"}
     drawn.update_layout(
         template="plotly_white",
         margin={"l": 70, "r": 20, "t": 20, "b": 60},
         height=420,
         legend={"orientation": "h", "y": -0.25},
-        xaxis={"title": {"text": _named(x["name"], x["unit"])}, "rangemode": "tozero"},
+        # Plotly would take words such as 2-12 for dates.
+        xaxis={"title": {"text": _named(x["name"], x["unit"])}, **kind},
         yaxis={"title": {"text": _named(result["quantity"], unit)}, "rangemode": "tozero"},
     )
     return drawn
@@ -53,6 +55,7 @@ def _ours(result: Node, value: Any, points: list[Node], colour: str, scale: floa
         for point in points
     ]
     shown = any(half is not None for half in halves)
+    is_marked = result["fit"] or _in_words(result)
     return go.Scatter(
         x=[_x(point["x"]) for point in points],
         y=[point["mean"] * scale for point in points],
@@ -60,16 +63,29 @@ def _ours(result: Node, value: Any, points: list[Node], colour: str, scale: floa
         name=title_of_series(result, value) or "ours",
         customdata=[point["n"] for point in points],
         hovertemplate="%{x}: %{y:.6g} (n %{customdata})<extra></extra>",
-        mode="markers" if result["fit"] else "lines+markers",
-        marker={"color": colour, "size": 8},
+        mode="markers" if is_marked else "lines+markers",
+        marker={
+            "color": colour,
+            "size": 8,
+            "symbol": ["circle-open" if point["slow"] else "circle" for point in points],
+        },
         line={"color": colour},
     )
 
 
 def _x(value: Any) -> Any:
     """Numbers as they are; anything else is a category."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number else plain(value)
+    return value if _is_number(value) else plain(value)
+
+
+def _in_words(result: Node) -> bool:
+    """Whether x has no order, so that no line leads from one to the next."""
+    points = [*result["ours"], *result["published"]["points"]]
+    return not all(_is_number(point["x"]) for point in points)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _lines(result: Node, scale: float) -> list[go.Scatter]:
@@ -117,7 +133,12 @@ def _published(result: Node, scale: float) -> list[go.Scatter]:
                 error_y={"type": "data", "array": array, "thickness": 1} if known else None,
                 name=f"published {title}".strip(),
                 mode="markers",
-                marker={"color": PUBLISHED, "symbol": "diamond-open", "size": 9},
+                marker={
+                    "color": PUBLISHED,
+                    "symbol": "diamond-open",
+                    "size": 12,
+                    "line": {"width": 1.5},
+                },
             )
         )
     return drawn

@@ -5,16 +5,8 @@ from __future__ import annotations
 from math import floor, isfinite, log10
 from typing import Any
 
-SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1.0, "s"), "1": (1.0, "")}
-"""Units of quantities as tables and figures show them."""
-
 DIGITS = 4
 """Significant ones."""
-
-
-def scaled(unit: str) -> tuple[float, str]:
-    """Return what a quantity is multiplied by to be shown, and the unit that it is shown in."""
-    return SCALES.get(unit, (1.0, unit))
 
 
 def number(value: float | None, digits: int = DIGITS) -> str:

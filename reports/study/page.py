@@ -19,11 +19,15 @@ Node = dict[str, Any]
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
 body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.7rem; line-height: 1.3 }
 h2 { border-top: 1px solid #ddd; padding-top: 1.5rem; margin-top: 2.5rem }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
+.table { overflow-x: auto; margin: 1rem 0 }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #eee }
+td { white-space: nowrap }
 th { border-bottom: 1px solid #999; font-weight: 600 }
-.failed { color: #a33 }
+.failed { color: #a33; overflow-wrap: anywhere }
+@media (max-width: 40rem) { body { margin: 1rem auto } th, td { padding: .2rem .4rem } }
 """
 
 
@@ -35,9 +39,12 @@ def page(document: Node) -> str:
 def _lines(document: Node) -> Iterator[str]:
     title = escape(document["title"])
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{title}</title>\n<style>{STYLE}</style>"
     # Once, inline: the page is to be readable where there is no network.
     yield f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<h1>{title}</h1>"
+    if slow := tables.slow(document):
+        yield _list(*slow)
     yield from (f"<p>{escape(fact)}</p>" for fact in tables.facts(document))
     for experiment in document["experiments"]:
         yield f"<h2>{escape(experiment['title'])}</h2>"
@@ -46,10 +53,15 @@ def _lines(document: Node) -> Iterator[str]:
             yield f"<p>{escape(experiment['note'])}</p>"
         for figure in experiment["figures"]:
             yield from _figure(figure, document, f"{experiment['name']}-{figure['name']}")
-        for what, runs in tables.lists(experiment):
-            items = "".join(f"<li>{escape(run)}</li>" for run in runs)
-            yield f'<p class="failed">{what}:</p><ul class="failed">{items}</ul>'
+        if failed := tables.failures(experiment):
+            yield _list(f"{len(failed)} runs without a result", failed)
     yield "</body>\n</html>"
+
+
+def _list(what: str, runs: list[str]) -> str:
+    """Tell in red how many, and open up which: there can be hundreds."""
+    items = "".join(f"<li>{escape(run)}</li>" for run in runs)
+    return f'<details class="failed"><summary>{escape(what)}</summary><ul>{items}</ul></details>'
 
 
 def _figure(figure: Node, document: Node, name: str) -> Iterator[str]:
@@ -59,7 +71,12 @@ def _figure(figure: Node, document: Node, name: str) -> Iterator[str]:
         yield to_html(drawn(figure), full_html=False, include_plotlyjs=False, div_id=name)
     rows = [_row("td", cells) for cells in tables.rows(figure)]
     if rows:
-        yield from ("<table>", _row("th", tables.head(figure)), *rows, "</table>")
+        yield from (
+            '<div class="table"><table>',
+            _row("th", tables.head(figure)),
+            *rows,
+            "</table></div>",
+        )
     yield from (f"<p>{escape(one)}</p>" for one in tables.remarks(figure, document["confidence"]))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .numbers import interval, named, number, plain, scaled
+from ...analyzer.units import SHOWN, scaled
+from .numbers import interval, named, number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,22 +14,37 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 
 
+def unit_of(figure: Node) -> tuple[float, str]:
+    """Return what a figure's numbers are multiplied by to be shown, and the unit they are in."""
+    return scaled(figure["unit"], figure["shown_in"])
+
+
 def head(figure: Node) -> list[str]:
     """Return the heads of a figure's columns."""
-    series, x, unit = figure["series"], figure["x"], scaled(figure["unit"])[1]
+    series, x, unit = figure["series"], figure["x"], unit_of(figure)[1]
     of = f" [{unit}]" if unit else ""
     columns = [_head(series)] if series else []
-    columns += [_head(x), "n", f"mean{of}", f"sd{of}", f"95 % interval{of}"]
-    return [*columns, f"published{of}"] if figure["published"]["points"] else columns
+    columns += [_head(x), "n", f"mean{of}"]
+    if _varies(figure):
+        columns += [f"sd{of}", f"95 % interval{of}"]
+    return [*columns, f"published{of}", "off [%]"] if figure["published"]["points"] else columns
 
 
 def _head(axis: Node) -> str:
     return f"{axis['name']} [{axis['unit']}]" if axis["unit"] else str(axis["name"])
 
 
+def _varies(figure: Node) -> bool:
+    """Whether there is a point of several runs: a single one has neither deviation nor interval."""
+    return any(point["n"] > 1 for point in figure["ours"])
+
+
+NOT_MEASURED: Node = {"n": 0, "mean": None, "sd": None, "low": None, "high": None, "slow": 0}
+
+
 def rows(figure: Node) -> Iterator[list[str]]:
     """Yield a row for every point that was measured or published."""
-    scale = scaled(figure["unit"])[0]
+    scale = unit_of(figure)[0]
     ours = {(point["series"], point["x"]): point for point in figure["ours"]}
     published = {
         (point.get("series"), point["x"]): point for point in figure["published"]["points"]
@@ -39,28 +55,49 @@ def rows(figure: Node) -> Iterator[list[str]]:
     for key in dict.fromkeys([*ours, *alone]):
         cells = [plain(key[0]) if key[0] is not None else "-"] if figure["series"] else []
         cells.append(plain(key[1]))
-        point = ours.get(key, {"n": 0, "mean": None, "sd": None, "low": None, "high": None})
+        point = ours.get(key, NOT_MEASURED)
         mean, sd, low, high = (
             None if point[name] is None else point[name] * scale
             for name in ("mean", "sd", "low", "high")
         )
-        cells += [str(point["n"]), number(mean), number(sd, 3), interval(low, high)]
+        slow = f" ({point['slow']} slow)" if point["slow"] else ""
+        cells += [f"{point['n']}{slow}", _number(mean, figure)]
+        if _varies(figure):
+            cells += [number(sd, 3), interval(low, high)]
         if published:
-            cells.append(_published(published.get(key, published.get((None, key[1]))), scale))
+            beside = published.get(key, published.get((None, key[1])))
+            cells += [_published(beside, figure), _off(point["mean"], beside)]
         yield cells
 
 
-def _published(point: Node | None, scale: float) -> str:
+def _number(value: float | None, figure: Node) -> str:
+    """A number as the figure shows it; what is counted, without decimals where it has none."""
+    if value is not None and figure["unit"] not in SHOWN and value == round(value):
+        return f"{value:.0f}"
+    return number(value, figure["digits"])
+
+
+def _published(point: Node | None, figure: Node) -> str:
     if point is None:
         return "-"
+    scale = unit_of(figure)[0]
     sd = f" (sd {number(point['sd'] * scale, 3)})" if "sd" in point else ""
-    return number(point["y"] * scale) + sd
+    return _number(point["y"] * scale, figure) + sd
+
+
+def _off(mean: float | None, point: Node | None) -> str:
+    """How far ours is off the published, in percent of that."""
+    if mean is None or point is None or not point["y"]:
+        return "-"
+    percent = round(100 * (mean - point["y"]) / abs(point["y"]), 2)
+    return f"{percent:+.2f}" if percent else "0.00"
 
 
 def what(figure: Node, document: Node) -> str:
     """Say what a figure shows, and against what."""
     definition = document["quantities"][figure["quantity"]]["definition"]
-    text = f"{figure['quantity']}: {definition}; captured at the {figure['end']}."
+    seen = "" if figure["end"] is None else f"; captured at the {figure['end']}"
+    text = f"{figure['quantity']}: {definition}{seen}."
     x = figure["x"]["name"]
     if x in document["numbers"]:
         text += f" {x}: {document['numbers'][x]['definition']}."
@@ -80,6 +117,10 @@ def remarks(figure: Node, confidence: float) -> Iterator[str]:
         )
     if published["text"] is not None:
         yield f"Published: {published['text']}"
+    slow = sum(point["slow"] for point in figure["ours"])
+    if slow:
+        total = sum(point["n"] for point in figure["ours"])
+        yield f"In {slow} of these {total} runs the machine did not keep up."
     for reason, count in Counter(one["reason"] for one in figure["absent"]).items():
         yield f"{count} {'run has' if count == 1 else 'runs have'} no such number: {reason}."
 
@@ -102,27 +143,32 @@ def _percent(confidence: float) -> str:
     return f"{100 * confidence:g} %"
 
 
-def lists(experiment: Node) -> Iterator[tuple[str, list[str]]]:
-    """Yield what is to be told of single runs, with these runs and their reasons."""
-    runs = experiment["runs"]
-    failed = [f"{run['folder']}: {run['failure']}" for run in runs if run["failure"]]
-    if failed:
-        yield "Runs without a result", failed
-    slow = [f"{run['folder']}: {', '.join(run['slow'])}" for run in runs if run["slow"]]
-    if slow:
-        yield "Counted, though the machine did not keep up", slow
+def failures(experiment: Node) -> list[str]:
+    """Return the runs that gave nothing, with their reasons."""
+    return [f"{run['folder']}: {run['failure']}" for run in experiment["runs"] if run["failure"]]
+
+
+def slow(document: Node) -> tuple[str, list[str]] | None:
+    """Say in how many runs the machine was too slow, and in which, with the reasons."""
+    runs = {run["folder"]: run for one in document["experiments"] for run in one["runs"]}
+    found = [f"{name}: {', '.join(run['slow'])}" for name, run in runs.items() if run["slow"]]
+    if not found:
+        return None
+    made = sum(run["failure"] is None for run in runs.values())
+    return f"In {len(found)} of {made} runs the machine did not keep up; they count", found
 
 
 def states(experiment: Node) -> str:
     """Say how many runs there are."""
-    runs = experiment["runs"]
-    made = sum(run["failure"] is None for run in runs)
+    runs = {run["folder"]: run["failure"] for run in experiment["runs"]}
+    made = sum(failure is None for failure in runs.values())
     axes = ", ".join(
         f"{axis['name']} {_values(experiment, axis['name'])} {axis['unit'] or ''}".rstrip()
         for axis in experiment["axes"]
     )
     varied = f"; varied: {axes}" if axes else ""
-    return f"Scenario {experiment['scenario']}, {made} of {len(runs)} runs{varied}."
+    routes = f"; routes: {', '.join(experiment['routes'])}" if experiment["routes"] else ""
+    return f"Scenario {experiment['scenario']}, {made} of {len(runs)} runs{varied}{routes}."
 
 
 def _values(experiment: Node, axis: str) -> str:

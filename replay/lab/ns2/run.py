@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .nodes import numbers
 from .tcl import END, TRACE, script
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def run(scenario: Scenario, folder: Path, *, limit_s: float = LIMIT_S) -> Path:
         When ns-2 is missing, fails, takes too long, or could not write all of its trace.
     """
     settings = scenario.settings
-    nodes = {name: number for number, name in enumerate(settings["nodes"])}
+    nodes = numbers(settings)
     (folder / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n", encoding="utf-8")
     (folder / "events.jsonl").write_text(_events(settings, nodes), encoding="utf-8")
     (folder / "script.tcl").write_text(script(settings), encoding="ascii")
