@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench accuracy conformance whatif robustness fuzz fixtures docs wheel clean
+.PHONY: help build demo test lint types rust bench accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,12 @@ fuzz: ## try RUNS=... inputs on every fuzz target, or on TARGET=...
 fixtures: build ## run the lab's scenarios anew and write fixtures/captures/lab-*; then make docs
 	@.ci/system-packages "$(PYTHON)" test
 	$(PY) fixtures/regenerate.py
+
+studies: build ## repeat the studies of ns-2 (a minute) and write their tables into docs/studies.md
+	@.ci/system-packages "$(PYTHON)" test
+	$(VENV)/bin/pathscope lab reproduce waleed --out build/studies/waleed
+	$(VENV)/bin/pathscope lab reproduce chen --out build/studies/chen
+	$(PY) docs/studies.py build/studies/waleed build/studies/chen
 
 docs: build ## write the generated parts of docs/ and the golden output of the tests
 	$(PY) docs/generate.py

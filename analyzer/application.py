@@ -58,9 +58,9 @@ def sender(association: Association) -> End:
 
 
 def routes(result: CaptureResult) -> tuple[Route, ...]:
-    """Return the routes of the application's user data in a simulated network; none in a capture.
+    """Return the routes from the application's sender to its receiver in a simulated network.
 
-    Those from its sender's addresses to its receiver's, of which an association can have several.
+    An association can have several, one a pair of addresses. A capture has none.
     """
     if result.simulation is None:
         return ()
@@ -78,7 +78,6 @@ def routes(result: CaptureResult) -> tuple[Route, ...]:
         for route in result.simulation.routes
         if (route.source, route.source_port) in sources
         and (route.destination, route.destination_port) in sinks
-        and route.data.sent_packets.value
     )
 
 

@@ -32,41 +32,40 @@ def _quantity(unit: str, text: str, of_routes: OfRoutes) -> Quantity:
     def of(result: CaptureResult) -> Measure:
         if result.simulation is None:
             return NO_SIMULATION
-        found = routes(result)
+        found = [route for route in routes(result) if _count([route], *SENT)]
         return of_routes(found) if found else NO_PACKETS
 
     return Quantity(unit, text, of)
 
 
-def _in_transit(name: str) -> Of:
-    """A number of what two ends show (`transit`), of the packets with user data."""
-
-    def of(route: Route) -> Measure:
-        found: Measure = getattr(route.data, name)
-        return found
-
-    return of
+def _of_data(name: str) -> Of:
+    """A number from end to end (`transit`) of the packets with user data."""
+    return lambda route: route.data[name]
 
 
 def _of_route(name: str) -> Of:
     return lambda route: route.metrics[name]
 
 
-def _sum(of: Of) -> OfRoutes:
-    """Add a count up, which every route has."""
-    return lambda found: Measure.observed(sum(of(route).value or 0 for route in found))
+ARRIVED = _of_data("arrived_packets")
+DROPPED = _of_route("dropped_packets")
+UNFINISHED = _of_route("unfinished_packets")
+LOST = (DROPPED, UNFINISHED)
+SENT = (ARRIVED, *LOST)
+"""Counts, which every route has: what is sent has one of three fates."""
 
 
-def _ratio(of: Of) -> OfRoutes:
-    """A count by the packets sent: no route here is without one."""
+def _count(found: Sequence[Route], *counts: Of) -> float:
+    return sum(of(route).value or 0 for route in found for of in counts)
 
-    def of_routes(found: Sequence[Route]) -> Measure:
-        counted, sent = (
-            sum(one(route).value or 0 for route in found) for one in (of, _in_transit(SENT))
-        )
-        return Measure.observed(counted / sent)
 
-    return of_routes
+def _sum(*counts: Of) -> OfRoutes:
+    return lambda found: Measure.observed(_count(found, *counts))
+
+
+def _ratio(*counts: Of) -> OfRoutes:
+    """Counts by the packets sent, of which there are some."""
+    return lambda found: Measure.observed(_count(found, *counts) / _count(found, *SENT))
 
 
 def _only(of: Of) -> OfRoutes:
@@ -84,7 +83,7 @@ def _mean_s(of: Of) -> OfRoutes:
     """The mean in seconds of all packets that arrived, from each route's mean in nanoseconds."""
 
     def of_routes(found: Sequence[Route]) -> Measure:
-        weights = [route.data.arrived_packets.value or 0 for route in found]
+        weights = [ARRIVED(route).value or 0 for route in found]
         used = [(of(route), weight) for route, weight in zip(found, weights, strict=True) if weight]
         if not used:
             return NOTHING_ARRIVED
@@ -108,21 +107,18 @@ def _mean_s(of: Of) -> OfRoutes:
     return of_routes
 
 
-SENT = "sent_packets"
-DROPPED = _of_route("dropped_packets")
-
 ROUTE_QUANTITIES = {
     "route_delay_s": _quantity(
         "s",
         "mean time of packets with user data from their first queue at the source to their arrival"
         " at the destination",
-        _mean_s(_in_transit("one_way_delay_mean_ns")),
+        _mean_s(_of_data("one_way_delay_mean_ns")),
     ),
     "route_jitter_s": _quantity(
         "s",
         "mean |D(i) - D(i-1)| of these delays, of packets that arrived, in the order of sending"
         " (study W)",
-        _only(lambda route: _mean_s(_in_transit("jitter_w_ns"))([route])),
+        _only(lambda route: _mean_s(_of_data("jitter_w_ns"))([route])),
     ),
     "route_throughput_bps": _quantity(
         "bit/s",
@@ -132,10 +128,10 @@ ROUTE_QUANTITIES = {
         _only(_of_route("throughput_w_bps")),
     ),
     "route_sent_packets": _quantity(
-        "packets", "packets with user data that were sent", _sum(_in_transit(SENT))
+        "packets", "packets with user data that were sent", _sum(*SENT)
     ),
     "route_arrived_packets": _quantity(
-        "packets", "of those sent, that arrived", _sum(_in_transit("arrived_packets"))
+        "packets", "of those sent, that arrived", _sum(ARRIVED)
     ),
     "route_dropped_packets": _quantity(
         "packets", "of those sent, that a queue or a link dropped", _sum(DROPPED)
@@ -143,16 +139,16 @@ ROUTE_QUANTITIES = {
     "route_unfinished_packets": _quantity(
         "packets",
         "of those sent, that were on their way when the run ended",
-        _sum(_of_route("unfinished_packets")),
+        _sum(UNFINISHED),
     ),
     "route_lost_packets": _quantity(
         "packets",
         "sent less arrived: what was dropped and what was on its way at the end",
-        _sum(_in_transit("lost_packets")),
+        _sum(*LOST),
     ),
     "route_dropped_ratio": _quantity("1", "dropped / sent", _ratio(DROPPED)),
     "route_loss_ratio": _quantity(
-        "1", "(sent - arrived) / sent", _ratio(_in_transit("lost_packets"))
+        "1", "(sent - arrived) / sent", _ratio(*LOST)
     ),
     "route_queueing_s": _quantity(
         "s", "part of the mean delay: waiting in queues", _mean_s(_of_route("queueing_mean_ns"))

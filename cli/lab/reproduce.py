@@ -168,7 +168,7 @@ def _tell(made: dict[str, list[Run]], out: Path, *, complete: bool) -> None:
     runs = {run.place: run for found in made.values() for run in found}.values()
     slow = [f"{run.place}: {', '.join(run.slow)}" for run in runs if run.slow]
     if slow:
-        what = f"warning: in {len(slow)} of {len(runs)} runs the machine did not keep up; they count"
+        what = f"warning: in {len(slow)} of {len(runs)} runs the machine did not keep up"
         click.echo(f"{what}:\n{_listed(slow)}", err=True)
     failures = [f"{run.place}: {run.failure}" for run in runs if run.failure is not None]
     if not complete:

@@ -185,9 +185,7 @@ def _engine(scenario: dict[str, Any]) -> str:
     return str(scenario.get("engine", "kernel"))
 
 
-def _mistakes_of_routes(
-    routes: list[str], scenario: dict[str, Any]
-) -> Iterator[tuple[Key, str]]:
+def _mistakes_of_routes(routes: list[str], scenario: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     if routes and _engine(scenario) != "ns2":
         yield ("routes",), "the scenario is none of ns-2, whose traces show every flow"
         return
@@ -222,9 +220,7 @@ def _mistakes_of_figure(
     for number, point in enumerate(figure["points"]):
         if is_words == _is_number(point["x"]):
             yield ("points", number, "x"), f"expected {'a word' if is_words else 'a number'}"
-        if "series" in point and (
-            series is None or point["series"] not in values[series]
-        ):
+        if "series" in point and (series is None or point["series"] not in values[series]):
             yield ("points", number, "series"), "there is no such series in this figure"
 
 

@@ -18,6 +18,9 @@ PUBLISHED = "#d1495b"
 
 FITTED = "#555555"
 
+PLAIN = {"rangemode": "tozero", "exponentformat": "none"}
+"""Axes of numbers."""
+
 
 def figure(result: Node) -> go.Figure:
     """Return the figure of one `figures` entry of a document of `pathscope.study/1`."""
@@ -32,15 +35,16 @@ def figure(result: Node) -> go.Figure:
     for trace in _published(result, scale):
         drawn.add_trace(trace)
     x = result["x"]
-    kind = {"type": "category"} if _in_words(result) else {"rangemode": "tozero"}
+    # Plotly would take words such as 2-12 for dates, and write 10k and 40µ.
+    kind = {"type": "category"} if _in_words(result) else PLAIN
     drawn.update_layout(
         template="plotly_white",
         margin={"l": 70, "r": 20, "t": 20, "b": 60},
         height=420,
         legend={"orientation": "h", "y": -0.25},
-        # Plotly would take words such as 2-12 for dates.
+        showlegend=result["series"] is not None or len(drawn.data) > 1,
         xaxis={"title": {"text": _named(x["name"], x["unit"])}, **kind},
-        yaxis={"title": {"text": _named(result["quantity"], unit)}, "rangemode": "tozero"},
+        yaxis={"title": {"text": _named(result["quantity"], unit)}, **PLAIN},
     )
     return drawn
 
@@ -64,6 +68,7 @@ def _ours(result: Node, value: Any, points: list[Node], colour: str, scale: floa
         customdata=[point["n"] for point in points],
         hovertemplate="%{x}: %{y:.6g} (n %{customdata})<extra></extra>",
         mode="markers" if is_marked else "lines+markers",
+        cliponaxis=False,
         marker={
             "color": colour,
             "size": 8,

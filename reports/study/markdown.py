@@ -17,17 +17,16 @@ def text(document: Node) -> str:
     return "\n".join(_lines(document)) + "\n"
 
 
-def experiments(document: Node, level: int = 2) -> Iterator[str]:
-    """Yield the lines of the experiments alone, their headings of this level."""
+def brief(document: Node, level: int) -> str:
+    """Return every experiment as one table with its note, below a heading of this level."""
+    lines: list[str] = []
     for experiment in document["experiments"]:
-        yield from ("", f"{'#' * level} {_plain(experiment['title'])}", "")
-        yield _plain(tables.states(experiment))
+        heads, rows = tables.brief(experiment)
+        lines += [f"{'#' * level} {_plain(experiment['title'])}", ""]
         if experiment["note"]:
-            yield from ("", _plain(experiment["note"]))
-        for figure in experiment["figures"]:
-            yield from _figure(figure, document, level + 1)
-        if failed := tables.failures(experiment):
-            yield from _list("Runs without a result", failed)
+            lines += [_plain(experiment["note"]), ""]
+        lines += [_row(heads), "|" + "---|" * len(heads), *map(_row, rows), ""]
+    return "\n".join(lines)
 
 
 def _lines(document: Node) -> Iterator[str]:
@@ -36,16 +35,22 @@ def _lines(document: Node) -> Iterator[str]:
         yield from _list(f"**{slow[0]}**", slow[1])
     for fact in tables.facts(document):
         yield from ("", _plain(fact))
-    yield from experiments(document)
+    for experiment in document["experiments"]:
+        yield from ("", f"## {_plain(experiment['title'])}", "", _plain(tables.states(experiment)))
+        if experiment["note"]:
+            yield from ("", _plain(experiment["note"]))
+        for figure in experiment["figures"]:
+            yield from _figure(figure, document)
+        if failed := tables.failures(experiment):
+            yield from _list("Runs without a result", failed)
 
 
 def _list(what: str, runs: list[str]) -> Iterator[str]:
     yield from ("", f"{what}:", "", *(f"- {_plain(run)}" for run in runs))
 
 
-def _figure(figure: Node, document: Node, level: int) -> Iterator[str]:
-    yield from ("", f"{'#' * level} {_plain(figure['title'])}", "")
-    yield _plain(tables.what(figure, document))
+def _figure(figure: Node, document: Node) -> Iterator[str]:
+    yield from ("", f"### {_plain(figure['title'])}", "", _plain(tables.what(figure, document)))
     rows = [_row(cells) for cells in tables.rows(figure)]
     if rows:
         heads = tables.head(figure)

@@ -26,7 +26,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #eee }
 td { white-space: nowrap }
 th { border-bottom: 1px solid #999; font-weight: 600 }
-.failed { color: #a33; overflow-wrap: anywhere }
+.failed { color: #a33; overflow-wrap: anywhere; margin: 1rem 0 }
+.failed { border-left: .3rem solid #a33; background: #fbeeee; padding: .4rem .8rem }
 @media (max-width: 40rem) { body { margin: 1rem auto } th, td { padding: .2rem .4rem } }
 """
 

@@ -42,6 +42,24 @@ def _varies(figure: Node) -> bool:
 NOT_MEASURED: Node = {"n": 0, "mean": None, "sd": None, "low": None, "high": None, "slow": 0}
 
 
+def brief(experiment: Node) -> tuple[list[str], list[list[str]]]:
+    """Return one table of all figures of an experiment, heads and rows: what they show alone."""
+    xs = dict.fromkeys(_head(figure["x"]) for figure in experiment["figures"])
+    heads = ["", " or ".join(xs), "here", "published", "off [%]"]
+    found = []
+    for figure in experiment["figures"]:
+        # What is counted stands in the title.
+        unit = unit_of(figure)[1] if figure["unit"] in SHOWN else ""
+        title = f"{figure['title']} [{unit}]" if unit else figure["title"]
+        for cells in rows(figure):
+            # By their heads, which carry the unit.
+            by_head = dict(zip((name.split(" [")[0] for name in head(figure)), cells, strict=True))
+            place = " ".join(cells[: 2 if figure["series"] else 1])
+            published, off = (by_head.get(name, "-") for name in ("published", "off"))
+            found.append([title, place, by_head["mean"], published, off])
+    return heads, found
+
+
 def rows(figure: Node) -> Iterator[list[str]]:
     """Yield a row for every point that was measured or published."""
     scale = unit_of(figure)[0]
@@ -120,7 +138,10 @@ def remarks(figure: Node, confidence: float) -> Iterator[str]:
     slow = sum(point["slow"] for point in figure["ours"])
     if slow:
         total = sum(point["n"] for point in figure["ours"])
-        yield f"In {slow} of these {total} runs the machine did not keep up."
+        yield (
+            f"In {slow} of these {total} runs the machine did not keep up: slow in the table,"
+            " hollow in the figure."
+        )
     for reason, count in Counter(one["reason"] for one in figure["absent"]).items():
         yield f"{count} {'run has' if count == 1 else 'runs have'} no such number: {reason}."
 
@@ -148,14 +169,19 @@ def failures(experiment: Node) -> list[str]:
     return [f"{run['folder']}: {run['failure']}" for run in experiment["runs"] if run["failure"]]
 
 
+def _runs(document: Node) -> dict[str, Node]:
+    """Every run by its folder: one of several routes is one run."""
+    return {run["folder"]: run for one in document["experiments"] for run in one["runs"]}
+
+
 def slow(document: Node) -> tuple[str, list[str]] | None:
     """Say in how many runs the machine was too slow, and in which, with the reasons."""
-    runs = {run["folder"]: run for one in document["experiments"] for run in one["runs"]}
+    runs = _runs(document)
     found = [f"{name}: {', '.join(run['slow'])}" for name, run in runs.items() if run["slow"]]
     if not found:
         return None
     made = sum(run["failure"] is None for run in runs.values())
-    return f"In {len(found)} of {made} runs the machine did not keep up; they count", found
+    return f"In {len(found)} of {made} runs the machine did not keep up; they are counted", found
 
 
 def states(experiment: Node) -> str:
@@ -180,8 +206,11 @@ def facts(document: Node) -> Iterator[str]:
     yield f"Source: {document['source']}"
     yield f"Kept: {document['kept']}"
     yield f"Approximated: {document['approximated']}"
-    kind = "A quick run: fewer values and repetitions." if document["quick"] else "The full run."
-    yield f"{kind} Made by pathscope {document['tool']['version']}; {document['machine']}."
+    kind = "A quick run: fewer values and repetitions" if document["quick"] else "The full run"
+    runs = _runs(document).values()
+    missing = sum(run["failure"] is not None for run in runs)
+    lack = f", of which {missing} of {len(runs)} runs gave nothing" if missing else ""
+    yield f"{kind}{lack}. Made by pathscope {document['tool']['version']}; {document['machine']}."
     yield (
         "n is the number of runs, sd their standard deviation (n - 1); intervals hold"
         f" {_percent(document['confidence'])} and are Student's (t with n - 1 degrees of freedom;"
