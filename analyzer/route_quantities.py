@@ -130,9 +130,7 @@ ROUTE_QUANTITIES = {
     "route_sent_packets": _quantity(
         "packets", "packets with user data that were sent", _sum(*SENT)
     ),
-    "route_arrived_packets": _quantity(
-        "packets", "of those sent, that arrived", _sum(ARRIVED)
-    ),
+    "route_arrived_packets": _quantity("packets", "of those sent, that arrived", _sum(ARRIVED)),
     "route_dropped_packets": _quantity(
         "packets", "of those sent, that a queue or a link dropped", _sum(DROPPED)
     ),
@@ -147,9 +145,7 @@ ROUTE_QUANTITIES = {
         _sum(*LOST),
     ),
     "route_dropped_ratio": _quantity("1", "dropped / sent", _ratio(DROPPED)),
-    "route_loss_ratio": _quantity(
-        "1", "(sent - arrived) / sent", _ratio(*LOST)
-    ),
+    "route_loss_ratio": _quantity("1", "(sent - arrived) / sent", _ratio(*LOST)),
     "route_queueing_s": _quantity(
         "s", "part of the mean delay: waiting in queues", _mean_s(_of_route("queueing_mean_ns"))
     ),

@@ -18,7 +18,7 @@ from pathscope.analyzer.quantities import Run
 from pathscope.reports.study import numbers
 from pathscope.reports.study.document import document
 from pathscope.reports.study.figures import figure
-from pathscope.reports.study.markdown import text
+from pathscope.reports.study.markdown import brief, text
 from pathscope.reports.study.page import page
 
 SWEEP = Path(__file__).with_name("bokor-recovery.json")
@@ -31,6 +31,7 @@ FIGURE = {
     "end": "client",
     "x": "time_outs_s",
     "series": "PMR",
+    "digits": 4,
     "fit": True,
     "line": {"slope": 1, "intercept": 0, "text": "RFC 9260"},
     "published": "It | rises.",
@@ -45,6 +46,7 @@ SETTINGS = {
         "one": {
             "title": "One",
             "scenario": "failover",
+            "engine": "kernel",
             "note": None,
             "set": [],
             "axes": [
@@ -115,12 +117,22 @@ def test_nothing_is_dropped_in_silence() -> None:
     assert "4 of 5 runs; varied: RTO 1000, 2000 ms, PMR 2, 3." in told
 
 
-def test_runs_of_a_machine_that_did_not_keep_up_are_told() -> None:
-    found = made([*RUNS[:1], replace(RUNS[1], slow=("packets fell from a tap",))])
-    assert shown(found)["ours"][0]["n"] == 2
-    told = "Counted, though the machine did not keep up"
-    assert f"{told}:\n\n- one/2-1000/run-2: packets fell from a tap" in text(found)
-    assert f"{told}:</p>" in page(found)
+def test_runs_of_a_machine_that_did_not_keep_up_are_told_first() -> None:
+    found = made([*RUNS[:1], replace(RUNS[1], slow=("packets fell from a tap",)), RUNS[3]])
+    assert [(point["n"], point["slow"]) for point in shown(found)["ours"]] == [(2, 1), (1, 0)]
+    told = "In 1 of 3 runs the machine did not keep up; they are counted"
+    run = "one/2-1000/run-2: packets fell from a tap"
+    assert text(found).startswith(f"# A study\n\n**{told}**:\n\n- {run}\n\nSource")
+    assert f"<summary>{told}</summary><ul><li>{run}</li></ul>" in page(found)
+    assert "| 2 | 3 | 2 (1 slow) | 4.000 |" in text(found)
+    assert "In 1 of these 3 runs the machine did not keep up: slow in the table" in text(found)
+    ours = json.loads(figure(shown(found)).to_json())["data"]
+    assert [trace["marker"]["symbol"] for trace in ours[:2]] == [["circle-open"], ["circle"]]
+
+
+def test_a_machine_that_kept_up_is_not_spoken_of() -> None:
+    assert "keep up" not in text(made(RUNS))
+    assert "slow" not in text(made(RUNS))
 
 
 def test_a_line_is_fitted_to_runs_not_to_means() -> None:
@@ -164,22 +176,89 @@ def test_the_published_stands_beside_ours() -> None:
     rows = [row for row in text(made(RUNS)).splitlines() if row.startswith("|")]
     assert (
         rows[0]
-        == "| PMR | time_outs_s [s] | n | mean [s] | sd [s] | 95 % interval [s] | published [s] |"
+        == "| PMR | time_outs_s [s] | n | mean [s] | sd [s] | 95 % interval [s] | published [s]"
+        " | off [%] |"
     )
-    assert rows[2] == "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 (sd 0.250) |"
-    assert rows[3] == "| 3 | 4 | 1 | 4.000 | - | - | - |"
-    assert rows[4] == "| 3 | 8 | 0 | - | - | - | 8.500 |"
+    assert rows[2] == "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 (sd 0.250) | +14.29 |"
+    assert rows[3] == "| 3 | 4 | 1 | 4.000 | - | - | - | - |"
+    assert rows[4] == "| 3 | 8 | 0 | - | - | - | 8.500 | - |"
 
 
 def test_a_published_point_of_no_series_stands_beside_all_of_them() -> None:
     runs = [*RUNS, run(5, 500, 1, Measure.observed(3.25))]
     rows = text(made(runs, {"points": [{"x": 3, "y": 3.5}, {"x": 9, "y": 9.5}]})).splitlines()
     assert [row for row in rows if row.startswith("|")][2:] == [
-        "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 |",
-        "| 3 | 4 | 1 | 4.000 | - | - | - |",
-        "| 5 | 3 | 1 | 3.250 | - | - | 3.500 |",
-        "| - | 9 | 0 | - | - | - | 9.500 |",
+        "| 2 | 3 | 2 | 4.000 | 1.41 | -8.7 to 16.7 | 3.500 | +14.29 |",
+        "| 3 | 4 | 1 | 4.000 | - | - | - | - |",
+        "| 5 | 3 | 1 | 3.250 | - | - | 3.500 | -7.14 |",
+        "| - | 9 | 0 | - | - | - | 9.500 | - |",
     ]
+
+
+def of_routes() -> dict[str, Any]:
+    """A document of one run in which two routes were measured, and of one that failed."""
+    settings = json.loads(json.dumps(SETTINGS))
+    changes = {"quantity": "route_delay_s", "x": "route", "series": None, "fit": False}
+    changes |= {"line": None, "shown_in": "ms", "digits": 6}
+    changes["points"] = [{"x": "2-12", "y": 0.780416}, {"x": "3-13", "y": 0.8}]
+    experiment = settings["experiments"]["one"]
+    experiment |= {"axes": [], "engine": "ns2", "routes": ["2-12", "3-13"]}
+    experiment["figures"]["recovery"] |= changes
+    runs = [
+        Run("one/run-1", {"route": route}, {}, 1, None, {("client", "route_delay_s"): value})
+        for route, value in (
+            ("2-12", Measure.observed(0.78041626)),
+            ("3-13", Measure.observed(0.79306)),
+        )
+    ]
+    runs.append(Run("one/run-2", {}, {}, 2, "ns-2 failed", {}))
+    return document("mine", settings, {"one": runs}, FACTS, NUMBERS)
+
+
+def test_words_on_the_axis_stand_beside_the_published_in_the_unit_asked_for() -> None:
+    told = text(of_routes())
+    assert "Scenario failover, 1 of 2 runs; routes: 2-12, 3-13." in told
+    assert "captured at" not in told, "a simulator's trace is of both ends"
+    assert told.count("ns-2 failed") == 1
+    assert [row for row in told.splitlines() if row.startswith("|")] == [
+        "| route | n | mean [ms] | published [ms] | off [%] |",
+        "|---|---|---|---|---|",
+        "| 2-12 | 1 | 780.416 | 780.416 | 0.00 |",
+        "| 3-13 | 1 | 793.060 | 800.000 | -0.87 |",
+    ]
+
+
+def test_words_are_no_dates_and_no_line_joins_them() -> None:
+    drawn = json.loads(figure(shown(of_routes())).to_json())
+    assert drawn["layout"]["xaxis"]["type"] == "category"
+    ours, published = drawn["data"]
+    assert (ours["mode"], ours["x"]) == ("markers", ["2-12", "3-13"])
+    assert published["y"] == [pytest.approx(780.416), 800]
+
+
+def test_an_experiment_in_one_table() -> None:
+    assert brief(of_routes(), 3).splitlines() == [
+        "### One",
+        "",
+        "|  | route | here | published | off [%] |",
+        "|---|---|---|---|---|",
+        "| Recovery \\<against> RTO [ms] | 2-12 | 780.416 | 780.416 | 0.00 |",
+        "| Recovery \\<against> RTO [ms] | 3-13 | 793.060 | 800.000 | -0.87 |",
+    ]
+
+
+def test_what_is_counted_has_no_decimals() -> None:
+    runs = [
+        replace(one, values={("client", "handovers"): Measure.observed(count)})
+        for one, count in zip((RUNS[0], RUNS[3]), (2, 17), strict=True)
+    ]
+    changes = {"quantity": "handovers", "points": [{"series": 2, "x": 3, "y": 4}]}
+    rows = [row for row in text(made(runs, changes)).splitlines() if row.startswith("| ")][1:]
+    assert rows == ["| 2 | 3 | 1 | 2 | 4 | -50.00 |", "| 3 | 4 | 1 | 17 | - | - |"]
+
+
+def test_runs_that_gave_nothing_are_counted_at_the_head() -> None:
+    assert "The full run, of which 1 of 5 runs gave nothing. Made by" in text(made(RUNS))
 
 
 def test_text_of_a_study_is_no_markup() -> None:

@@ -59,7 +59,7 @@ def reproduce(
     """Reproduce the small study; a run numbered in `wrong` raises that instead."""
     file = tmp_path / "small.toml"
     file.write_text(STUDY)
-    monkeypatch.setattr(run, "choose", lambda kernel: kernel)
+    monkeypatch.setattr(run, "choose", lambda kernel, _: kernel)
 
     def call(
         *options: str, wrong: dict[int, BaseException] | None = None
@@ -158,6 +158,87 @@ def test_a_capture_that_cannot_be_read_is_named(reproduce: Any, tmp_path: Path) 
     first, *others = [run["failure"] for run in found["experiments"][0]["runs"]]
     assert first.startswith(f"not analyzed: {place / 'client.pcapng'}: at byte 0")
     assert others == [None] * 3
+
+
+def test_runs_of_a_machine_that_was_too_slow_are_told_at_the_end(
+    reproduce: Any, tmp_path: Path
+) -> None:
+    reproduce()
+    place = tmp_path / "out" / "one" / "sctp.path_max_retrans=2" / "run-1"
+    told = json.loads((place / "run.json").read_text())
+    told["pace"] = {"too_slow": ["busy all the time"]}
+    (place / "run.json").write_text(json.dumps(told))
+    done, found = reproduce()
+    assert done.exit_code == 0
+    assert done.stderr.endswith(
+        "warning: in 1 of 4 runs the machine did not keep up:\n"
+        "one/sctp.path_max_retrans=2/run-1: busy all the time\n"
+    )
+    (one,) = found["experiments"]
+    assert [point["slow"] for point in one["figures"][0]["ours"]] == [0, 1]
+
+
+def test_of_very_many_failures_the_console_names_some(reproduce: Any) -> None:
+    done, _ = reproduce("--repetitions", "12", wrong={1: KeyboardInterrupt()})
+    assert done.exit_code == 1
+    assert "24 runs are left" in done.stderr
+    done, _ = reproduce("--repetitions", "12", "--no-runs")
+    assert "24 runs without a result:" in done.stderr
+    assert done.stderr.count("not made") == 20
+    assert "and 4 more, which study.md names" in done.stderr
+
+
+SIMULATED = """
+[experiments.two]
+title = "Two"
+scenario = "chen"
+routes = ["file"]
+set = ["duration_s=12"]
+
+[experiments.two.figures.sent]
+title = "Sent"
+quantity = "route_sent_packets"
+x = "route"
+"""
+
+
+def test_a_study_of_both_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "both.toml"
+    file.write_text(STUDY + SIMULATED)
+    real, choose = matrix.run, run.choose
+    asked: list[tuple[str, str]] = []
+
+    def chosen(kernel: Any, engine: str = "kernel") -> Any:
+        asked.append((kernel, engine))
+        return choose(kernel, engine) if engine == "ns2" else kernel
+
+    def one(scenario: Scenario, out: Path, by: Any) -> None:
+        (real if by == "ns2" else fake)(scenario, out, by)
+
+    monkeypatch.setattr(run, "choose", chosen)
+    monkeypatch.setattr(matrix, "run", one)
+    done = inside("lab", "reproduce", file, "--out", tmp_path / "out", "--kernel", "guest")
+    assert done.exit_code == 0, done.stderr
+    assert asked == [("guest", "kernel"), ("auto", "ns2")]
+    found = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert found["machine"] == "Linux 6.1.176 (guest), ns-2 2.35"
+    assert [len(one["runs"]) for one in found["experiments"]] == [4, 1]
+    (sent,) = found["experiments"][1]["runs"]
+    assert sent["settings"] == {"route": "file"}
+    assert sent["values"]["client"]["route_sent_packets"]["value"] > 1000
+
+
+def test_without_ns2_no_run_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "both.toml"
+    file.write_text(STUDY + SIMULATED)
+    which = shutil.which
+    monkeypatch.setattr(
+        shutil, "which", lambda name, **of: None if name == "ns" else which(name, **of)
+    )
+    done = inside("lab", "reproduce", file, "--only", "two", "--out", tmp_path / "out")
+    assert done.exit_code == 1
+    assert done.stderr == "Error: ns is not installed: apt-get install ns2\n"
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_dry_run_lists_the_runs(tmp_path: Path) -> None:

@@ -75,6 +75,13 @@ def written(path: Path, text: str) -> Path:
         ('x = "RTO"\nseries = "kind"', 'x = "kind"\nfit = true', "a line needs numbers"),
         ("x = 500, y", "x = nan, y", "points[1].x: expected a finite number"),
         ("[experiments.one]", '[experiments."one\\n"]', "a name is a letter"),
+        (
+            'series = "kind"\n',
+            'shown_in = "%"\nseries = "kind"\n',
+            "gap.shown_in: delivery_gap_s is in s, not to be",
+        ),
+        ("repetitions = 2", 'routes = ["a"]', "the scenario is none of ns-2"),
+        ('name = "kind"', 'name = "route"', "route is taken"),
         ("unit = ", "unit : ", "(at line 14, column 6)"),
     ],
 )
@@ -91,6 +98,63 @@ def test_what_is_wrong_is_told_with_line_and_key(
     where = "" if "at line" in message else f":{line}"
     assert re.match(re.escape(f"{path}{where}: "), str(refused.value))
     assert message in str(refused.value)
+
+
+ROUTES = """\
+title = "A study."
+source = "Someone."
+kept = "All."
+approximated = "Nothing."
+
+[experiments.one]
+title = "One"
+scenario = "waleed-tcp"
+routes = ["2-12", "3-13"]
+
+[experiments.one.figures.delay]
+title = "Delay"
+quantity = "route_delay_s"
+x = "route"
+points = [{x = "2-12", y = 1.5}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["2-12", ', '["2-1", ', "routes[1]: there is no flow '2-1', did you mean"),
+        ('routes = ["2-12", "3-13"]\n', "", "no axis or number 'route'"),
+        ('x = "2-12"', "x = 2", "points[1].x: expected a word"),
+        ('x = "route"\n', 'x = "route"\nfit = true\n', "a line needs numbers"),
+        ('x = "route"\n', 'x = "route"\nend = "server"\n', "delay.end: the trace of a simulation"),
+        ('x = "route"\n', 'x = "time_outs_s"\n', "no axis or number 'time_outs_s'"),
+        ("routes", 'duration = {of = "time_outs_s", plus_s = 1}\nroutes', "no number in seconds"),
+    ],
+)
+def test_what_is_wrong_with_routes(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in ROUTES
+    with pytest.raises(StudyError, match=re.escape(message)):
+        study.load(written(tmp_path, ROUTES.replace(old, new, 1)))
+
+
+def test_the_engine_of_an_experiment_is_that_of_its_scenario(tmp_path: Path) -> None:
+    experiments = study.load(
+        written(
+            tmp_path, ROUTES + TEXT.partition("[")[1] + TEXT.partition("[")[2].replace("one", "two")
+        )
+    ).experiments
+    assert {name: one["engine"] for name, one in experiments.items()} == {
+        "one": "ns2",
+        "two": "kernel",
+    }
+
+
+def test_a_folder_of_a_scenarios_name_is_no_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chen").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert catalog.find("chen").is_file()
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
