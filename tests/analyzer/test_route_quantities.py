@@ -23,12 +23,16 @@ ASSOCIATION = CAPTURE.associations[0]
 A, B = ASSOCIATION.endpoints["a"], ASSOCIATION.endpoints["b"]
 
 
-def route(source: str, sink: str, arrived: int, dropped: int, **metrics: Measure) -> Route:
-    """A route on which what did not arrive was dropped, but for two packets."""
+def route(
+    source: str,
+    sink: str,
+    arrived: int,
+    dropped: int,
+    data: dict[str, Measure] | None = None,
+    metrics: dict[str, Measure] | None = None,
+) -> Route:
+    """A route; where packets arrived, two more were on their way at the end."""
     fates = {"dropped_packets": dropped, "unfinished_packets": 2 if arrived else 0}
-    data = {"arrived_packets": Measure.observed(arrived)}
-    data |= {name: metrics.pop(name) for name in list(metrics) if not name.endswith("mean_ns")}
-    data |= {name: metrics.pop(name) for name in list(metrics) if name.startswith("one_way")}
     return Route(
         number=0,
         protocol="sctp",
@@ -40,8 +44,8 @@ def route(source: str, sink: str, arrived: int, dropped: int, **metrics: Measure
         flow_id=0,
         hops=1,
         packets={},
-        data=data,
-        metrics=metrics | {name: Measure.observed(count) for name, count in fates.items()},
+        data={"arrived_packets": Measure.observed(arrived)} | (data or {}),
+        metrics={name: Measure.observed(count) for name, count in fates.items()} | (metrics or {}),
         losses=(),
     )
 
@@ -55,20 +59,28 @@ FIRST = route(
     B.addresses[0],
     arrived=30,
     dropped=8,
-    one_way_delay_mean_ns=Measure.observed(2e8),
-    jitter_w_ns=Measure.observed(5e6),
-    transmission_mean_ns=Measure(1e7, "inferred", 0.9e7, 1.2e7),
-    processing_mean_ns=Measure.observed(1e6),
+    data={
+        "one_way_delay_mean_ns": Measure.observed(2e8),
+        "jitter_w_ns": Measure.observed(5e6),
+    },
+    metrics={
+        "transmission_mean_ns": Measure(1e7, "inferred", 0.9e7, 1.2e7),
+        "processing_mean_ns": Measure.observed(1e6),
+    },
 )
 SECOND = route(
     A.addresses[1],
     B.addresses[1],
     arrived=10,
     dropped=0,
-    one_way_delay_mean_ns=Measure.observed(6e8),
-    jitter_w_ns=Measure.observed(7e6),
-    transmission_mean_ns=Measure(3e7, "inferred", 2.5e7, 3.2e7),
-    processing_mean_ns=Measure.observed(3e6),
+    data={
+        "one_way_delay_mean_ns": Measure.observed(6e8),
+        "jitter_w_ns": Measure.observed(7e6),
+    },
+    metrics={
+        "transmission_mean_ns": Measure(3e7, "inferred", 2.5e7, 3.2e7),
+        "processing_mean_ns": Measure.observed(3e6),
+    },
 )
 BACK = replace(
     FIRST,
