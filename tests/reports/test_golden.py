@@ -56,6 +56,7 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "info-lossy-v4": ("info", LOSSY),
     "tables-runs": ("tables", "--table", "runs"),
     "lab-list": ("lab", "list"),
+    "lab-studies": ("lab", "studies"),
     "lab-describe-asconf": ("lab", "describe", "asconf"),
     "analyze-lab-three-paths": ("analyze", RUNS / "lab-three-paths" / "client.pcapng"),
     "analyze-lab-lossy-both": (

@@ -198,7 +198,12 @@ def test_a_published_point_of_no_series_stands_beside_all_of_them() -> None:
 def of_routes() -> dict[str, Any]:
     """A document of one run in which two routes were measured, and of one that failed."""
     settings = json.loads(json.dumps(SETTINGS))
-    changes = {"quantity": "route_delay_s", "x": "route", "series": None, "fit": False}
+    changes: dict[str, Any] = {
+        "quantity": "route_delay_s",
+        "x": "route",
+        "series": None,
+        "fit": False,
+    }
     changes |= {"line": None, "shown_in": "ms", "digits": 6}
     changes["points"] = [{"x": "2-12", "y": 0.780416}, {"x": "3-13", "y": 0.8}]
     experiment = settings["experiments"]["one"]

@@ -205,7 +205,7 @@ x = "route"
 def test_a_study_of_both_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "both.toml"
     file.write_text(STUDY + SIMULATED)
-    real, choose = matrix.run, run.choose
+    real, choose = run.run, run.choose
     asked: list[tuple[str, str]] = []
 
     def chosen(kernel: Any, engine: str = "kernel") -> Any:
