@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...analyzer.lines import line_of
 from ...analyzer.quantities import QUANTITIES, ROUTE
-from ...analyzer.units import scaled
+from ...analyzer.units import SHOWN
 from . import catalog
 from .derived import NUMBERS
 from .finite import EXPECTED, not_finite
@@ -202,7 +202,9 @@ def _mistakes_of_figure(
     quantity = figure["quantity"]
     if quantity not in QUANTITIES:
         yield ("quantity",), _unknown("quantity", quantity, QUANTITIES)
-    elif "shown_in" in figure and not _can_be_shown(QUANTITIES[quantity].unit, figure["shown_in"]):
+    elif "shown_in" in figure and figure["shown_in"] not in SHOWN.get(
+        QUANTITIES[quantity].unit, ()
+    ):
         what = f"{quantity} is in {QUANTITIES[quantity].unit}, not to be shown in this"
         yield ("shown_in",), what
     if figure["x"] not in values and figure["x"] not in numbers:
@@ -222,14 +224,6 @@ def _mistakes_of_figure(
             yield ("points", number, "x"), f"expected {'a word' if is_words else 'a number'}"
         if "series" in point and (series is None or point["series"] not in values[series]):
             yield ("points", number, "series"), "there is no such series in this figure"
-
-
-def _can_be_shown(unit: str, wanted: str) -> bool:
-    try:
-        scaled(unit, wanted)
-    except KeyError:
-        return False
-    return True
 
 
 def _is_number(value: Any) -> bool:
