@@ -256,8 +256,8 @@ def test_a_multihomed_host_leaves_a_path_that_fails(tmp_path: Path) -> None:
     assert [path for _, path in moves] == ["2", "1", "2", "1"]
     assert [time for time, _ in moves] == pytest.approx([6.0, 6.4, 7.05, 13.1], abs=0.05)
     assert (tmp_path / "run" / "events.jsonl").read_text().splitlines() == [
-        '{"t": 5, "event": "link", "link": "a-1-b-1", "note": "down", "one_way": false}',
-        '{"t": 12.5, "event": "link", "link": "b-1-a-1", "note": "up", "one_way": false}',
+        '{"t": 5, "event": "link", "link": "n1-n4", "note": "down", "one_way": false}',
+        '{"t": 12.5, "event": "link", "link": "n4-n1", "note": "up", "one_way": false}',
     ]
 
 
