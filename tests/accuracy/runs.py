@@ -19,6 +19,10 @@ HOSTS: dict[End, str] = {"a": "client", "b": "server"}
 """The client sends INIT."""
 
 
+NETEM_SIGMAS = 4
+"""As far as the tables of netem's distributions go, in standard deviations."""
+
+
 @dataclass(frozen=True)
 class Arrival:
     """A DATA chunk of the client as one of the captures has it."""
@@ -93,8 +97,11 @@ class Run:
     def one_way_ns(self, name: str, way: str) -> tuple[int, int]:
         """Least and greatest delay of a path in one direction, without queue, by its settings."""
         link = self.scenario.paths[name][way]
-        delay_ms, jitter_ms = link["delay_ms"], link["jitter_ms"]
-        return round((delay_ms - jitter_ms) * 1e6), round((delay_ms + jitter_ms) * 1e6)
+        delay_ms, spread_ms = link["delay_ms"], link["jitter_ms"]
+        if link.get("distribution", "uniform") != "uniform":
+            spread_ms *= NETEM_SIGMAS  # jitter is the standard deviation then
+        least_ms = max(delay_ms - spread_ms, 0)
+        return round(least_ms * 1e6), round((delay_ms + spread_ms) * 1e6)
 
     def least_ways_back_ns(self) -> list[int]:
         """Least delays from the server, of every path."""

@@ -70,6 +70,11 @@ def test_rotated_files_are_one_capture(tmp_path: Path) -> None:
     assert after["frames"] == before["frames"]
     firsts = [file["first_frame"] for file in after["files"]]
     assert firsts == [1 + 400 * n for n in range(len(parts))]
+    # A display filter by frame numbers is for one file.
+    for analysis, has_filters in ((whole, True), (merged, False)):
+        findings = [one for a in analysis["associations"] for one in a["findings"]]
+        assert findings
+        assert all((one.pop("wireshark") is not None) is has_filters for one in findings)
     assert merged == whole
 
 

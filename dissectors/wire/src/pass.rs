@@ -350,9 +350,7 @@ fn simulation(capture: &mut CaptureSet, trace: Trace, ledger: &mut Ledger) -> Op
         (row.a_tag, row.b_tag) = (None, None);
     }
     let account = trace.account();
-    let tables = account.tables;
-    (ledger.routes, ledger.transits) = (tables.routes, tables.transits);
-    (ledger.hops, ledger.links) = (tables.hops, tables.links);
+    ledger.simulation = Some(Box::new(account.tables));
     let (unlisted_transits, unsent) = (account.unlisted_transits, account.unsent);
     Some(Simulated { unlisted_transits, unsent })
 }

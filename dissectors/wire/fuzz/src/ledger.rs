@@ -69,7 +69,7 @@ impl Known {
         Known {
             associations: ledger.associations.iter().map(|row| row.association.into()).collect(),
             paths: ledger.paths.iter().map(pair).collect(),
-            flows: ledger.flows.iter().map(|row| row.flow.into()).collect(),
+            flows: ledger.of_flows().flows.iter().map(|row| row.flow.into()).collect(),
             frames: summary.frames.read,
             times: summary.first_ns.zip(summary.last_ns),
         }

@@ -243,6 +243,6 @@ mod tests {
         assert_eq!((asconf.asconf.len(), asconf.asconf[0].outcome), (1, "success"));
         assert_eq!(asconf.associations.len(), 2);
         let flows = ledger(include_bytes!("../seeds/tracker/flows"));
-        assert_eq!((flows.flows.len(), flows.icmp.len()), (2, 1));
+        assert_eq!((flows.of_flows().flows.len(), flows.of_flows().icmp.len()), (2, 1));
     }
 }

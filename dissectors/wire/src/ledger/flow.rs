@@ -10,6 +10,28 @@ use super::column::{Cell, tables};
 use super::{describe, sentence};
 use crate::address::Address;
 
+/// TCP and UDP flows, and what ICMP says of them.
+#[derive(Default)]
+pub struct FlowTables {
+    pub flows: Vec<FlowRow>,
+    pub flow_directions: Vec<FlowDirectionRow>,
+    pub flow_intervals: Vec<FlowIntervalRow>,
+    pub tcp_retransmissions: Vec<TcpRetransmissionRow>,
+    pub icmp: Vec<IcmpRow>,
+}
+
+impl FlowTables {
+    pub(super) const fn new() -> Self {
+        FlowTables {
+            flows: Vec::new(),
+            flow_directions: Vec::new(),
+            flow_intervals: Vec::new(),
+            tcp_retransmissions: Vec::new(),
+            icmp: Vec::new(),
+        }
+    }
+}
+
 tables! {
     /// One TCP or UDP flow: a pair of addresses and ports, from its first packet on. An MPTCP subflow is a TCP flow with a connection.
     flows: FlowRow {

@@ -35,7 +35,9 @@ pub use association::{
 };
 pub use capture::{CommentRow, PROBLEM_ROWS, ProblemRow};
 pub use delivery::{RetransmissionRow, RunRow, StallRow, TimeoutRow};
-pub use flow::{FlowDirectionRow, FlowIntervalRow, FlowRow, IcmpRow, TcpRetransmissionRow};
+pub use flow::{
+    FlowDirectionRow, FlowIntervalRow, FlowRow, FlowTables, IcmpRow, TcpRetransmissionRow,
+};
 pub use index::{IndexAssociationBlockRow, IndexBlockRow, IndexDescriptionRow, IndexPacketRow};
 pub use measurement::{HeartbeatRow, IntervalRow, OddityRow, RttRow, SilenceRow};
 pub use message::{MessageRow, StreamRow};
@@ -43,7 +45,7 @@ pub use packet::{DatagramRow, FrameRow, SegmentRow, SightingRow};
 pub use receiver::{AcknowledgementRow, BlockingRow, LonePacketRow, ZeroWindowRow};
 pub(crate) use room::push;
 pub use room::{Bounded, ROOM_BYTES, Room};
-pub use simulation::{HopRow, LinkRow, RouteRow, TransitRow};
+pub use simulation::{HopRow, LinkRow, RouteRow, Simulation, TransitRow};
 pub use streamed::{ChunkRow, Streamed};
 
 /// All tables of one pass that are kept; [`Streamed`] has the others.
@@ -69,17 +71,11 @@ pub struct Ledger {
     pub acknowledgements: Vec<AcknowledgementRow>,
     pub lone_packets: Vec<LonePacketRow>,
     pub oddities: Vec<OddityRow>,
-    pub flows: Vec<FlowRow>,
-    pub flow_directions: Vec<FlowDirectionRow>,
-    pub flow_intervals: Vec<FlowIntervalRow>,
-    pub tcp_retransmissions: Vec<TcpRetransmissionRow>,
-    pub icmp: Vec<IcmpRow>,
-    pub routes: Vec<RouteRow>,
-    pub transits: Vec<TransitRow>,
-    pub hops: Vec<HopRow>,
-    pub links: Vec<LinkRow>,
     pub comments: Vec<CommentRow>,
     pub problems: Vec<ProblemRow>,
+    /// Boxed, these two, as every open association has a ledger, and none of either.
+    flow_tables: Option<Box<FlowTables>>,
+    pub simulation: Option<Box<Simulation>>,
     /// Rows of the streamed table of messages, until they are taken; None when nobody asked.
     pub messages: Option<Vec<MessageRow>>,
     /// Shared by the ledgers of a pass.
@@ -91,9 +87,21 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// The tables of flows.
+    pub fn of_flows(&self) -> &FlowTables {
+        static NONE: FlowTables = FlowTables::new();
+        self.flow_tables.as_deref().unwrap_or(&NONE)
+    }
+
+    pub fn of_flows_mut(&mut self) -> &mut FlowTables {
+        self.flow_tables.get_or_insert_default()
+    }
+
     /// Every table that is kept, by name. Its rows go as its columns come, so that memory does not
     /// hold all of both.
     pub fn take_batches(&mut self) -> Vec<(&'static str, RecordBatch)> {
+        let mut flows = self.flow_tables.take().unwrap_or_default();
+        let mut simulation = self.simulation.take().unwrap_or_default();
         vec![
             (AssociationRow::TABLE, taken(&mut self.associations, AssociationRow::batch)),
             (AddressRow::TABLE, taken(&mut self.addresses, AddressRow::batch)),
@@ -118,18 +126,18 @@ impl Ledger {
             ),
             (LonePacketRow::TABLE, taken(&mut self.lone_packets, LonePacketRow::batch)),
             (OddityRow::TABLE, taken(&mut self.oddities, OddityRow::batch)),
-            (FlowRow::TABLE, taken(&mut self.flows, FlowRow::batch)),
-            (FlowDirectionRow::TABLE, taken(&mut self.flow_directions, FlowDirectionRow::batch)),
-            (FlowIntervalRow::TABLE, taken(&mut self.flow_intervals, FlowIntervalRow::batch)),
+            (FlowRow::TABLE, taken(&mut flows.flows, FlowRow::batch)),
+            (FlowDirectionRow::TABLE, taken(&mut flows.flow_directions, FlowDirectionRow::batch)),
+            (FlowIntervalRow::TABLE, taken(&mut flows.flow_intervals, FlowIntervalRow::batch)),
             (
                 TcpRetransmissionRow::TABLE,
-                taken(&mut self.tcp_retransmissions, TcpRetransmissionRow::batch),
+                taken(&mut flows.tcp_retransmissions, TcpRetransmissionRow::batch),
             ),
-            (IcmpRow::TABLE, taken(&mut self.icmp, IcmpRow::batch)),
-            (RouteRow::TABLE, taken(&mut self.routes, RouteRow::batch)),
-            (TransitRow::TABLE, taken(&mut self.transits, TransitRow::batch)),
-            (HopRow::TABLE, taken(&mut self.hops, HopRow::batch)),
-            (LinkRow::TABLE, taken(&mut self.links, LinkRow::batch)),
+            (IcmpRow::TABLE, taken(&mut flows.icmp, IcmpRow::batch)),
+            (RouteRow::TABLE, taken(&mut simulation.routes, RouteRow::batch)),
+            (TransitRow::TABLE, taken(&mut simulation.transits, TransitRow::batch)),
+            (HopRow::TABLE, taken(&mut simulation.hops, HopRow::batch)),
+            (LinkRow::TABLE, taken(&mut simulation.links, LinkRow::batch)),
             (CommentRow::TABLE, taken(&mut self.comments, CommentRow::batch)),
             (ProblemRow::TABLE, taken(&mut self.problems, ProblemRow::batch)),
         ]

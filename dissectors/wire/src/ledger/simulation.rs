@@ -10,6 +10,15 @@ use super::column::{Cell, tables};
 use super::{describe, sentence};
 use crate::address::Address;
 
+/// The tables of one trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simulation {
+    pub routes: Vec<RouteRow>,
+    pub transits: Vec<TransitRow>,
+    pub hops: Vec<HopRow>,
+    pub links: Vec<LinkRow>,
+}
+
 tables! {
     /// Packets of one protocol from one node and port to another, in a simulator's trace.
     routes: RouteRow {

@@ -20,11 +20,11 @@ pub use self::associations::Hosts;
 use self::associations::{Associations, tag};
 use self::chunks::{IP_HEADER, Made};
 use self::line::{ChunkFields, Event, Line, Protocol, Read};
-pub use self::network::Tables;
 use self::network::{Network, Step};
 use self::segments::Segments;
 use crate::address::Address;
 use crate::container::{Frame, TextLine};
+use crate::ledger::Simulation;
 use crate::packet::{Datagram, Skip};
 use crate::problem::Problem;
 use crate::sctp::{Checksum, Chunk, CommonHeader, Verdict};
@@ -86,7 +86,7 @@ pub struct Trace {
 /// What a trace says beside its packets.
 #[derive(Default)]
 pub struct Account {
-    pub tables: Tables,
+    pub tables: Simulation,
     /// Packets that the table of transits did not take.
     pub unlisted_transits: u64,
     /// Packets whose sending the trace does not have.

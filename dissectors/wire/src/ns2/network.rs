@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use super::line::{Event, Line, Protocol, Socket};
 use crate::address::Address;
-use crate::ledger::{HopRow, LinkRow, RouteRow, TransitRow};
+use crate::ledger::{HopRow, LinkRow, RouteRow, Simulation, TransitRow};
 
 /// Most rows of transits; the sums of hops and links go on.
 const TRANSIT_ROWS: usize = 1_000_000;
@@ -45,20 +45,11 @@ pub struct Network {
     links_by_nodes: HashMap<(u32, u32), usize>,
     /// Whether agents tell of their packets: then theirs is the word on arrival.
     has_agents: bool,
-    pub tables: Tables,
+    pub tables: Simulation,
     /// Packets without a row because the table was full.
     pub unlisted: u64,
     /// Packets first seen after their source had sent them.
     pub unsent: u64,
-}
-
-/// The tables of [`crate::ledger`] that a trace fills.
-#[derive(Default)]
-pub struct Tables {
-    pub routes: Vec<RouteRow>,
-    pub transits: Vec<TransitRow>,
-    pub hops: Vec<HopRow>,
-    pub links: Vec<LinkRow>,
 }
 
 impl Network {

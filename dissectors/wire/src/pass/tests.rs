@@ -130,11 +130,12 @@ fn flows_and_icmp_errors_have_their_tables() {
     let summary = read_with(pcap(RAW, &records), with_flows());
     assert_eq!((summary.frames.dissected, summary.frames.partial), (7, 1));
     let ledger = &summary.ledger;
-    let flows: Vec<_> = ledger.flows.iter().map(|row| (row.protocol, row.icmp_errors)).collect();
+    let flows: Vec<_> =
+        ledger.of_flows().flows.iter().map(|row| (row.protocol, row.icmp_errors)).collect();
     assert_eq!(flows, [("tcp", 1), ("udp", 1)]);
-    assert_eq!(ledger.flow_directions[0].mss, Some(1460));
+    assert_eq!(ledger.of_flows().flow_directions[0].mss, Some(1460));
     let tied: Vec<_> =
-        ledger.icmp.iter().map(|row| (row.flow, row.association, row.sender)).collect();
+        ledger.of_flows().icmp.iter().map(|row| (row.flow, row.association, row.sender)).collect();
     let a = Some("a");
     let none = (None, None, None);
     assert_eq!(tied, [(Some(0), None, a), (Some(1), None, a), (None, Some(0), a), none]);
@@ -191,7 +192,7 @@ fn an_icmp_error_quotes_sctp_inside_udp() {
         quote(&stranger[..36]),
     ];
     let summary = read_with(pcap(RAW, &records), with_flows());
-    let rows = summary.ledger.icmp.iter();
+    let rows = summary.ledger.of_flows().icmp.iter();
     let tied: Vec<_> =
         rows.map(|row| (row.association, row.sender, row.quoted_tag, row.flow)).collect();
     let found = (Some(0), Some("a"), Some(0x0102_0304), None);
@@ -204,7 +205,7 @@ fn without_flows_only_sctp_is_read() {
     let records = [ipv4(6, &segment(1, 0, SYN, 512, &[], &[])), ipv4(SCTP, &packet(&[data(1)]))];
     let summary = read(pcap(RAW, &records));
     assert_eq!(skipped(&summary.frames), [("not SCTP", 1)]);
-    assert_eq!((summary.frames.dissected, summary.ledger.flows.len()), (1, 0));
+    assert_eq!((summary.frames.dissected, summary.ledger.of_flows().flows.len()), (1, 0));
 }
 
 /// The place is a place in the captured record: 14 bytes of Ethernet, 20 of IPv4, 12 of SCTP.

@@ -107,13 +107,13 @@ impl Tracker {
 
     /// No row names an association that has none.
     fn drop_dangling(&mut self) {
-        let Ledger { associations, icmp, .. } = &mut self.ledger;
+        let associations = &mut self.ledger.associations;
         let numbers: Vec<u32> = associations.iter().map(|row| row.association).collect();
         let unlisted = |number: &mut u32| numbers.binary_search(number).is_err();
         for row in associations {
             row.restart_of.take_if(unlisted);
         }
-        for row in icmp {
+        for row in &mut self.ledger.of_flows_mut().icmp {
             row.association.take_if(unlisted);
         }
     }

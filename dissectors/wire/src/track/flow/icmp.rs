@@ -20,12 +20,12 @@ impl Flows {
         ledger: &mut Ledger,
     ) {
         let flow = quoted.and_then(|quoted| self.quoted(quoted));
-        if ledger.icmp.len() >= ICMP_ROWS {
+        if ledger.of_flows().icmp.len() >= ICMP_ROWS {
             self.budget.census.unlisted_icmp += 1;
             return;
         }
         let sender = flow.map(|(_, end)| end).or(association.map(|(_, end, _)| end));
-        ledger.icmp.push(IcmpRow {
+        ledger.of_flows_mut().icmp.push(IcmpRow {
             frame: sight.moment.frame,
             time_ns: sight.moment.time_ns,
             source: sight.datagram.source,

@@ -200,11 +200,11 @@ impl Flows {
         for flow in std::mem::take(&mut self.slots) {
             self.close(flow, ledger);
         }
-        ledger.flows.sort_unstable_by_key(|row| row.flow);
+        ledger.of_flows_mut().flows.sort_unstable_by_key(|row| row.flow);
         // Both are in time order within a flow and direction, which a stable sort keeps.
-        ledger.flow_directions.sort_by_key(|row| row.flow);
-        ledger.flow_intervals.sort_by_key(|row| row.flow);
-        ledger.tcp_retransmissions.sort_by_key(|row| row.flow);
+        ledger.of_flows_mut().flow_directions.sort_by_key(|row| row.flow);
+        ledger.of_flows_mut().flow_intervals.sort_by_key(|row| row.flow);
+        ledger.of_flows_mut().tcp_retransmissions.sort_by_key(|row| row.flow);
         self.budget.census
     }
 
@@ -348,7 +348,7 @@ impl Flows {
             self.budget.remembered(tcp.remembered(), 0);
             tcp.finish(&mut flow);
         }
-        let listed = ledger.flows.len();
+        let listed = ledger.of_flows().flows.len();
         let small = flow.packets() < SMALL_FLOW_PACKETS && listed >= FLOW_ROWS / 2;
         if small || listed >= FLOW_ROWS {
             self.budget.census.unlisted += 1;
@@ -358,10 +358,10 @@ impl Flows {
         for (way, stream) in flow.ways.iter_mut().zip(&flow.streams) {
             stream.finish(&mut way.row);
         }
-        ledger.flow_directions.extend(flow.ways.into_iter().filter_map(Way::finish));
-        ledger.flow_intervals.append(&mut flow.intervals);
-        ledger.tcp_retransmissions.append(&mut flow.retransmissions);
-        ledger.flows.push(flow.row);
+        ledger.of_flows_mut().flow_directions.extend(flow.ways.into_iter().filter_map(Way::finish));
+        ledger.of_flows_mut().flow_intervals.append(&mut flow.intervals);
+        ledger.of_flows_mut().tcp_retransmissions.append(&mut flow.retransmissions);
+        ledger.of_flows_mut().flows.push(flow.row);
     }
 }
 

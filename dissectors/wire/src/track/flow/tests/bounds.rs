@@ -18,12 +18,13 @@ fn a_scan_forgets_idle_flows_and_counts_them() {
     let census = scene.flows.census();
     assert_eq!((census.flows, census.evicted), (21, 17));
     let ledger = scene.finish();
-    assert_eq!(ledger.flows.len(), 21);
-    assert_eq!(ledger.flows.iter().filter(|row| row.end == "idle").count(), 17);
-    let kept = ledger.flows.iter().find(|row| row.a_port == 9999).unwrap();
-    let packets = ledger.flow_directions.iter().find(|row| row.flow == kept.flow).unwrap().packets;
+    assert_eq!(ledger.of_flows().flows.len(), 21);
+    assert_eq!(ledger.of_flows().flows.iter().filter(|row| row.end == "idle").count(), 17);
+    let kept = ledger.of_flows().flows.iter().find(|row| row.a_port == 9999).unwrap();
+    let packets =
+        ledger.of_flows().flow_directions.iter().find(|row| row.flow == kept.flow).unwrap().packets;
     assert_eq!(packets, 20);
-    assert!(ledger.flows.is_sorted_by_key(|row| row.flow));
+    assert!(ledger.of_flows().flows.is_sorted_by_key(|row| row.flow));
 }
 
 #[test]
@@ -63,7 +64,7 @@ proptest! {
         }
         scene.play(&ladder);
         let ledger = scene.finish();
-        for row in &ledger.flow_directions {
+        for row in &ledger.of_flows().flow_directions {
             // Probes and keep-alives, of one byte at most, are in neither.
             let probes = row.keep_alives + row.window_probes;
             let told = row.new_bytes + row.retransmitted_bytes;
@@ -86,7 +87,7 @@ proptest! {
                 "{place} {sender} {flags} seq={seq} ack={ack} len={len} sack={l}-{r},{l2}-{r2} ts={l}/{r2}",
             ));
         }
-        prop_assert!(!scene.finish().flows.is_empty());
+        prop_assert!(!scene.finish().of_flows().flows.is_empty());
     }
 }
 

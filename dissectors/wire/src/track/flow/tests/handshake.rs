@@ -72,7 +72,7 @@ fn a_fin_takes_a_number_but_is_no_byte() {
     let a = way(&ledger, "a");
     assert_eq!((a.new_bytes, a.acked_bytes, a.retransmitted_bytes), (10, 10, 10));
     assert_eq!((a.retransmitted_packets, a.unseen_bytes), (1, 0));
-    assert!(ledger.tcp_retransmissions[0].acknowledged);
+    assert!(ledger.of_flows().tcp_retransmissions[0].acknowledged);
 }
 
 #[test]
@@ -83,7 +83,8 @@ fn the_same_ports_again_are_another_flow() {
          1000 a S  seq=70099
          1010 b SA seq=80499 ack=70100"
     ));
-    let rows: Vec<_> = ledger.flows.iter().map(|row| (row.flow, row.end, row.restart_of)).collect();
+    let rows: Vec<_> =
+        ledger.of_flows().flows.iter().map(|row| (row.flow, row.end, row.restart_of)).collect();
     assert_eq!(rows, [(0, "rst", None), (1, "open", Some(0))]);
 }
 

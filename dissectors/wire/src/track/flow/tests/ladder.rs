@@ -147,11 +147,16 @@ pub fn play(ladder: &str) -> Ledger {
 
 /// The only flow.
 pub fn flow(ledger: &Ledger) -> &FlowRow {
-    assert_eq!(ledger.flows.len(), 1);
-    &ledger.flows[0]
+    assert_eq!(ledger.of_flows().flows.len(), 1);
+    &ledger.of_flows().flows[0]
 }
 
 /// What `sender` sent in the first flow.
 pub fn way<'l>(ledger: &'l Ledger, sender: &str) -> &'l FlowDirectionRow {
-    ledger.flow_directions.iter().find(|row| row.sender == sender && row.flow == 0).unwrap()
+    ledger
+        .of_flows()
+        .flow_directions
+        .iter()
+        .find(|row| row.sender == sender && row.flow == 0)
+        .unwrap()
 }

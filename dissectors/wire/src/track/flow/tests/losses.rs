@@ -6,6 +6,7 @@ use crate::ledger::Ledger;
 /// Sequence, cause, transmission, spurious.
 fn repeated(ledger: &Ledger) -> Vec<(u32, &'static str, u32, bool)> {
     ledger
+        .of_flows()
         .tcp_retransmissions
         .iter()
         .map(|row| (row.sequence, row.cause, row.transmission, row.spurious))
@@ -32,7 +33,7 @@ fn round_trips_by_karns_rule_and_by_timestamps() {
     assert_eq!((a.rtt_count, a.rtt_max_ns), (1, Some(10 * MS as u64)));
     assert_eq!((a.timestamp_rtt_count, a.timestamp_rtt_max_ns), (2, Some(20 * MS as u64)));
     assert_eq!(repeated(&ledger), [(200, "timeout", 2, false)]);
-    let bin = ledger.flow_intervals.iter().find(|row| row.sender == "a").unwrap();
+    let bin = ledger.of_flows().flow_intervals.iter().find(|row| row.sender == "a").unwrap();
     assert_eq!((bin.rtt_count, bin.rtt_sum_ns, bin.new_bytes), (1, 10 * MS as u64, 200));
 }
 
@@ -85,7 +86,7 @@ fn a_time_out_and_what_follows_in_its_wake() {
         (300, "timeout", 3, false),
     ];
     assert_eq!(repeated(&ledger), found);
-    let row = &ledger.tcp_retransmissions[3];
+    let row = &ledger.of_flows().tcp_retransmissions[3];
     assert_eq!((row.first_ns, row.previous_ns), (Some(32 * MS), Some(312 * MS)));
 }
 
@@ -190,7 +191,7 @@ fn a_copy_of_a_frame_is_no_retransmission() {
          40   b A seq=500 ack=200 id=8
          40.1 b A seq=500 ack=200 id=8",
     );
-    assert_eq!(ledger.flows[0].duplicate_frames, 2);
+    assert_eq!(ledger.of_flows().flows[0].duplicate_frames, 2);
     let (a, b) = (way(&ledger, "a"), way(&ledger, "b"));
     assert_eq!((a.packets, a.retransmitted_packets, b.packets), (3, 0, 2));
 }
@@ -205,5 +206,5 @@ fn duplicate_acks_are_no_copies() {
          41.2 b A seq=500 ack=200 id=0"
     ));
     assert_eq!(way(&ledger, "b").duplicate_acks, 2);
-    assert_eq!(ledger.flows[0].duplicate_frames, 0);
+    assert_eq!(ledger.of_flows().flows[0].duplicate_frames, 0);
 }

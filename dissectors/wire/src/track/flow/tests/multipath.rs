@@ -30,6 +30,7 @@ fn a_join_finds_its_connection_by_token() {
         capable(),
     ));
     let rows: Vec<_> = ledger
+        .of_flows()
         .flows
         .iter()
         .map(|row| (row.connection, row.subflow, row.mptcp_version, row.backup))
@@ -37,7 +38,7 @@ fn a_join_finds_its_connection_by_token() {
     let expected =
         [(Some(0), Some("capable"), Some(1), false), (Some(0), Some("join"), None, true)];
     assert_eq!(rows, expected);
-    let ids: Vec<_> = ledger.flow_directions.iter().map(|row| row.address_id).collect();
+    let ids: Vec<_> = ledger.of_flows().flow_directions.iter().map(|row| row.address_id).collect();
     assert_eq!(ids, [None, None, Some(3), Some(4)]);
 }
 
@@ -53,11 +54,14 @@ fn a_join_of_the_called_end_is_turned_round() {
         mapped(1000, 100),
         mapped(1000, 100),
     ));
-    let ends: Vec<_> = ledger.flows.iter().map(|row| row.connection_end).collect();
+    let ends: Vec<_> = ledger.of_flows().flows.iter().map(|row| row.connection_end).collect();
     assert_eq!(ends, [Some("a"), Some("b")]);
-    assert_eq!(ledger.flows[1].connection, ledger.flows[0].connection);
-    let rows =
-        ledger.flow_directions.iter().map(|row| (row.flow, row.sender, row.reinjected_bytes));
+    assert_eq!(ledger.of_flows().flows[1].connection, ledger.of_flows().flows[0].connection);
+    let rows = ledger
+        .of_flows()
+        .flow_directions
+        .iter()
+        .map(|row| (row.flow, row.sender, row.reinjected_bytes));
     assert_eq!(rows.collect::<Vec<_>>(), [(0, "a", 0), (0, "b", 0), (1, "a", 100)]);
 }
 
@@ -68,7 +72,7 @@ fn joins_without_their_first_subflow_still_belong_together() {
     };
     let ladder: String = [(1, 7), (2, 8), (3, 7)].map(|(port, token)| join(port, token)).concat();
     let ledger = play(&ladder);
-    let rows: Vec<_> = ledger.flows.iter().map(|row| row.connection).collect();
+    let rows: Vec<_> = ledger.of_flows().flows.iter().map(|row| row.connection).collect();
     assert_eq!(rows, [Some(0), Some(1), Some(0)]);
 }
 
@@ -89,6 +93,7 @@ fn the_same_data_on_another_subflow_is_reinjected() {
         mapped(1000, 100),
     ));
     let rows: Vec<_> = ledger
+        .of_flows()
         .flow_directions
         .iter()
         .filter(|row| row.sender == "a")
@@ -100,5 +105,8 @@ fn the_same_data_on_another_subflow_is_reinjected() {
 #[test]
 fn plain_tcp_has_no_connection() {
     let ledger = play(HANDSHAKE);
-    assert_eq!((ledger.flows[0].connection, ledger.flows[0].subflow), (None, None));
+    assert_eq!(
+        (ledger.of_flows().flows[0].connection, ledger.of_flows().flows[0].subflow),
+        (None, None)
+    );
 }
