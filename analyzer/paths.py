@@ -132,15 +132,17 @@ def _loss(context: Context, sender: End, path: int, totals: Totals) -> Measure:
     sent = totals.sums["data_chunks"]
     if sent == 0:
         return Measure.absent("no DATA sent")
-    again = [
-        row for row in context.sent(context.retransmissions, sender) if row["previous_path"] == path
-    ]
+    rows = context.sent(context.retransmissions, sender)
+    again = [row for row in rows if row["previous_path"] == path]
+    # Of a chunk sent several times, the last sending may be the one that was lost.
+    last = {row["tsn"]: row for row in rows}
+    in_doubt = sum(row["path"] == path for row in last.values())
     needed = sum(row["spurious"] is None for row in again)
     return Measure(
         needed / sent,
         "inferred",
         0.0,
-        len(again) / sent,
+        (len(again) + in_doubt) / sent,
         note="estimated from retransmissions: one capture does not show losses",
     )
 
