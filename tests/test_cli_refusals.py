@@ -23,14 +23,15 @@ def huge() -> bytes:
     return bytes(content)
 
 
+HEADER = "a pcap, pcapng or snoop header, or a line of an ns-2 trace"
 NO_CAPTURES = {
     "empty": (
         b"",
-        "at byte 0: expected a pcap, pcapng or snoop header, or a line of an ns-2 trace, found an empty file",
+        f"at byte 0: expected {HEADER}, found an empty file",
     ),
     "text": (
         b"Dear diary,\n",
-        "at byte 0: expected a pcap, pcapng or snoop header, or a line of an ns-2 trace, found ",
+        f"at byte 0: expected {HEADER}, found ",
     ),
     "header-cut": (WHOLE[:20], "expected a pcap file header of 24 bytes"),
 }

@@ -64,7 +64,12 @@ def captures_in(folder: Path) -> list[Path]:
 
 
 def is_capture(path: Path) -> bool:
-    """Tell whether a file starts like a pcap, a pcapng, a snoop or a compressed file."""
+    """Tell whether a file starts like a pcap, a pcapng, a snoop or a compressed file.
+
+    Traces of simulators hold no packets that tshark could read.
+    """
+    if ".tr" in path.suffixes:
+        return False
     with path.open("rb") as file:
         return file.read(4).startswith(MAGICS)
 

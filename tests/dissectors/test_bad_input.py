@@ -60,7 +60,8 @@ def test_what_is_no_capture(path: Path, content: bytes, found: str) -> None:
     with pytest.raises(CaptureError) as raised:
         ledger.read(path)
     assert str(raised.value) == (
-        f"{path}: at byte 0: expected a pcap, pcapng or snoop header, or a line of an ns-2 trace, found {found}"
+        f"{path}: at byte 0: expected a pcap, pcapng or snoop header, or a line of an ns-2 trace,"
+        f" found {found}"
     )
 
 

