@@ -11,7 +11,7 @@
     4.00  a 1  DATA 4 !copy             the capture repeats the frame
     4.01  a 1  DATA 5 stream 3          also: size 1400, user bytes
     4.02  a 1  DATA 6 !bad              wrong checksum; !zero: none; !adler: that of RFC 2960; !cut:
-                                        the capture has the first 60 bytes
+                                        the capture lacks the last 20 bytes
 
 Path n leads from 10.0.n.1 (a) to 10.0.n.2 (b) and is captured on the interface `path n`; path
 `n-m` leads from a's address n to b's address m. What the network loses is not drawn as lost: its
@@ -187,7 +187,7 @@ def _marked(raw: bytes, marks: set[str]) -> tuple[bytes, bytes]:
         found[CHECKSUM] = bytes(4)
     if "adler" in marks:
         found[CHECKSUM] = struct.pack("!I", zlib.adler32(found[PACKET]))
-    return bytes(found), bytes(found[:60] if "cut" in marks else found)
+    return bytes(found), bytes(found[:-20] if "cut" in marks else found)
 
 
 def _sack(sender: str, words: list[str]) -> bytes:
