@@ -11,6 +11,8 @@ from .faults import Commands
 
 COMMANDS = (
     "analyze",
+    "baseline",
+    "compare",
     "completion",
     "dissect",
     "doctor",

@@ -46,9 +46,14 @@ def plain(text: str) -> str:
 
 def show(content: RenderableType, *, blank_before: bool = False) -> None:
     """Print tables and text, without blanks at the ends of lines where no terminal reads them."""
+    text = rendered(content, terminal=sys.stdout.isatty())
+    click.echo(("\n" if blank_before else "") + text, nl=False)
+
+
+def rendered(content: RenderableType, *, terminal: bool = False) -> str:
+    """Return tables and text as lines for a terminal, or for a file."""
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
     # No markup: a name in a capture may well have brackets.
     console = Console(
         width=None if terminal else WIDTH_WITHOUT_TERMINAL,
@@ -62,4 +67,4 @@ def show(content: RenderableType, *, blank_before: bool = False) -> None:
     if not terminal:
         # Tables fill their lines with blanks, which nobody wants in a file.
         text = "\n".join(line.rstrip() for line in text.split("\n"))
-    click.echo(("\n" if blank_before else "") + text, nl=False)
+    return text

@@ -1,0 +1,183 @@
+"""`pathscope compare`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .faults import BAD_INPUT, refusals
+from .options import CAPTURE
+from .terminal import show
+
+if TYPE_CHECKING:
+    from ..analyzer.compare.comparison import Comparison
+
+REGRESSION = 1
+"""Exit code of --fail-on."""
+
+LARGEST_SEED = (1 << 32) - 1
+
+store_option = click.option(
+    "--store",
+    type=CAPTURE,
+    metavar="DIR",
+    help="Folder of baselines. [default: pathscope/baselines in the user's data folder]",
+)
+
+
+def tell(name: str) -> None:
+    """Say on standard error what is being analyzed, where someone waits for it."""
+    if sys.stderr.isatty():
+        click.echo(f"analyzing {name}", err=True)
+
+
+@click.command("compare")
+@click.argument("baseline")
+@click.argument("candidate")
+@store_option
+@click.option(
+    "--tolerances",
+    type=CAPTURE,
+    metavar="FILE",
+    help="TOML: by how much a number may differ, and which way it is better.",
+)
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Only this number; repeat for more."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["worse", "changed"]),
+    help="Exit with 1 when a number is worse; changed: also when it is better or other, or when"
+    " what happened in all runs of one side happened in none of the other.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "junit"]),
+    default="text",
+    show_default=True,
+    help="json: the contract pathscope.compare/1. markdown: for a pull request.",
+)
+@click.option("--all", "everything", is_flag=True, help="Also list numbers without a difference.")
+@click.option("--output", "-o", type=CAPTURE, help="Write here instead of to standard output.")
+@click.option("--html", type=CAPTURE, metavar="FILE", help="Also write a page to look at.")
+@click.option("--force", is_flag=True, help="Let --output and --html overwrite.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    default=0,
+    show_default=True,
+    help="Of the random numbers that intervals and tests draw.",
+)
+def compare_command(
+    baseline: str,
+    candidate: str,
+    store: Path | None,
+    tolerances: Path | None,
+    metrics: tuple[str, ...],
+    fail_on: str | None,
+    form: str,
+    everything: bool,
+    output: Path | None,
+    html: Path | None,
+    force: bool,
+    seed: int,
+) -> None:
+    """Say whether runs of CANDIDATE are better or worse than those of BASELINE, and by how much.
+
+    Each is a set of runs: a folder, which is searched for captures, runs of the lab and results of
+    analyze --out; a glob in quotes; the name of a baseline (pathscope baseline save); or several of
+    these with commas between. Runs of the same scenario and settings are held against each other.
+
+    Exit codes: 0 compared, 1 failed by --fail-on, 2 something could not be read or compared.
+
+    \b
+    Example:
+      pathscope compare fixtures/compare/rto-1000 fixtures/compare/rto-500 --fail-on worse
+    """
+    from ..comparisons import compare
+    from ..reports.compare.document import document
+
+    with refusals():
+        for path in (output, html):
+            if path is not None and path.exists() and not force:
+                raise FileExistsError(f"{path} exists; --force overwrites it")
+        found = compare(
+            baseline,
+            candidate,
+            store=store,
+            tolerances=tolerances,
+            metrics=metrics,
+            seed=seed,
+            progress=tell,
+        )
+        told = document(found, seed)
+        if html is not None:
+            from ..reports.compare.page import page
+
+            _write(html, page(told), force=force)
+        _give(told, form, fail_on, output, everything=everything, force=force)
+    if code := _exit_code(found, fail_on):
+        sys.exit(code)
+
+
+def _give(
+    told: dict[str, Any],
+    form: str,
+    fail_on: str | None,
+    output: Path | None,
+    *,
+    everything: bool,
+    force: bool,
+) -> None:
+    text = _text(told, form, fail_on, everything=everything)
+    if output is not None:
+        _write(output, text, force=force)
+    elif form == "text":
+        from ..reports.compare.text import report
+
+        show(report(told, everything=everything))
+    else:
+        click.echo(text, nl=False)
+
+
+def _text(told: dict[str, Any], form: str, fail_on: str | None, *, everything: bool) -> str:
+    if form == "json":
+        return json.dumps(told, ensure_ascii=False) + "\n"
+    if form == "markdown":
+        from ..reports.compare import markdown
+
+        return markdown.text(told, everything=everything)
+    if form == "junit":
+        from ..reports.compare.junit import xml
+
+        return xml(told, fail_on or "worse")
+    from ..reports.compare.text import report
+    from .terminal import rendered
+
+    return rendered(report(told, everything=everything))
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    from ..reports.export import whole_file
+
+    with whole_file(path, force=force) as stream:
+        stream.write(text.encode())
+    click.echo(f"wrote {path}", err=True)
+
+
+def _exit_code(found: Comparison, fail_on: str | None) -> int:
+    """Return 2 for what could not be compared: a run that is not there is no run that is fine."""
+    for one in found.unread:
+        click.echo(f"Error: {one.side}: {one.name}: {one.reason}", err=True)
+    if found.unread:
+        return BAD_INPUT
+    if not found.pairing.groups:
+        click.echo("Error: no run of the one set has a partner in the other", err=True)
+        return BAD_INPUT
+    failed = {"worse": found.is_worse, "changed": found.is_changed}
+    return REGRESSION if fail_on is not None and failed[fail_on] else 0

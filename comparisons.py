@@ -1,0 +1,137 @@
+"""The public Python API: two sets of runs compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .analyzer.compare.caveats import warned
+from .analyzer.compare.comparison import Comparison, Unread, structure, timelines
+from .analyzer.compare.pairing import pair
+from .sets import RunSet, read_set
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from .analyzer.compare.model import Row, Sample
+    from .analyzer.compare.pairing import Pairing
+    from .analyzer.compare.runs import Run
+    from .analyzer.compare.tolerances import Tolerances
+
+    Progress = Callable[[str], None]
+
+
+def compare(
+    baseline: str | RunSet,
+    candidate: str | RunSet,
+    *,
+    store: Path | None = None,
+    tolerances: Path | str | None = None,
+    metrics: Iterable[str] = (),
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare two sets of runs: what the candidate's numbers and courses are beside the baseline's.
+
+    Parameters
+    ----------
+    baseline, candidate
+        A path, a glob, the name of a baseline, or several of these with commas between
+        (docs/compare.md); or what `read_set` made of one.
+    store
+        Folder of baselines; None for the user's own.
+    tolerances
+        A TOML file with how much a number may differ; None for those that come with pathscope.
+    metrics
+        Only these numbers, by their keys in the result contract; none for all.
+    seed
+        Of the random numbers that intervals and tests draw.
+    progress
+        Called with the name of each capture or run that is to be analyzed.
+
+    Raises
+    ------
+    ValueError
+        When a set cannot be found or has no runs, a metric is none, or the tolerances have a
+        mistake; the message says which and where.
+    OSError
+        When the tolerances or a store cannot be read.
+    """
+    wanted = _known(metrics)
+    limits = read_tolerances(tolerances)
+    sides = [
+        one if isinstance(one, RunSet) else read_set(one, store, progress)
+        for one in (baseline, candidate)
+    ]
+    pairing = pair(sides[0].runs, sides[1].runs) if all(s.runs for s in sides) else pair((), ())
+    return Comparison(
+        baseline=sides[0].name,
+        candidate=sides[1].name,
+        pairing=pairing,
+        rows=tuple(_rows(pairing, limits, wanted, seed)),
+        differences=tuple(found for group in pairing.groups for found in structure(group)),
+        timelines=tuple(found for group in pairing.groups for found in timelines(group)),
+        warnings=tuple(warned(pairing)),
+        unread=tuple(
+            Unread(side, name, reason)
+            for side, found in zip(("baseline", "candidate"), sides, strict=True)
+            for name, reason in found.unread
+        ),
+    )
+
+
+def read_tolerances(source: Path | str | None) -> Tolerances:
+    """Read how much a number may differ before it matters (docs/compare.md).
+
+    Parameters
+    ----------
+    source
+        A TOML file; None for what comes with pathscope.
+
+    Raises
+    ------
+    ValueError
+        When the file holds no tolerances; the message names file, line and key.
+    OSError
+        When the file cannot be read.
+    """
+    from .analyzer.compare.tolerances import Tolerances, parse_tolerances
+    from .reports import names
+
+    if source is None:
+        return Tolerances()
+    try:
+        text = Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source}: not UTF-8") from error
+    return parse_tolerances(text, str(source), names.metrics())
+
+
+def _known(metrics: Iterable[str]) -> frozenset[str]:
+    from .reports import names
+
+    wanted = frozenset(metrics)
+    if unknown := sorted(wanted - names.metrics()):
+        raise ValueError(f"{unknown[0]}: no metric of the result contract (docs/metrics.md)")
+    return wanted
+
+
+def _rows(
+    pairing: Pairing, tolerances: Tolerances, wanted: frozenset[str], seed: int
+) -> Sequence[Row]:
+    """Return the numbers of all groups: Holm's correction is over the whole table."""
+    from .analyzer.compare import rows
+
+    found: list[Row] = []
+    for group in pairing.groups:
+        ours, theirs = (_samples(side, wanted) for side in (group.baseline, group.candidate))
+        found += rows.compare(group.name, ours, theirs, tolerances, seed=seed)
+    return rows.corrected(found)
+
+
+def _samples(runs: Sequence[Run], wanted: frozenset[str]) -> list[Sample]:
+    from .analyzer.compare.samples import samples
+    from .reports import names
+
+    found = samples({run.name: run.document for run in runs}, names.units())
+    return [one for one in found if not wanted or one.metric in wanted]
