@@ -1,0 +1,1 @@
+"""Two sets of runs compared: what changed, how surely, and whether it matters."""
