@@ -41,9 +41,7 @@ def places() -> frozenset[str]:
 @cache
 def units() -> dict[tuple[str, str], str]:
     """Return the unit of every number that has one, by the key directly above it and its own."""
-    return {
-        key: field["x-unit"] for key, field in _numbers().items() if "x-unit" in field
-    }
+    return {key: field["x-unit"] for key, field in _numbers().items() if "x-unit" in field}
 
 
 @cache

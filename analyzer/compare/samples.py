@@ -51,9 +51,7 @@ COUNTED: dict[str, Callable[[Node], tuple[str, str]]] = {
 NOT_THERE = "the run has no such place"
 
 
-def samples(
-    documents: Mapping[str, Node], units: Mapping[tuple[str, str], str]
-) -> list[Sample]:
+def samples(documents: Mapping[str, Node], units: Mapping[tuple[str, str], str]) -> list[Sample]:
     """Collect every number that the contract gives a unit, over runs.
 
     Parameters
