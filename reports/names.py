@@ -35,18 +35,29 @@ def metrics() -> frozenset[str]:
 @cache
 def places() -> frozenset[str]:
     """Return the keys that numbers stand directly below, whatever is said of them in between."""
-    found: set[str] = set()
+    return frozenset(below for below, _ in _numbers())
+
+
+@cache
+def units() -> dict[tuple[str, str], str]:
+    """Return the unit of every number that has one, by the key directly above it and its own."""
+    return {key: field["x-unit"] for key, field in _numbers().items() if "x-unit" in field}
+
+
+@cache
+def _numbers() -> dict[tuple[str, str], Node]:
+    found: dict[tuple[str, str], Node] = {}
     _collect({"properties": _definitions()["document"]["properties"]}, "", found)
-    return frozenset(found)
+    return found
 
 
-def _collect(node: Node, below: str, found: set[str]) -> None:
+def _collect(node: Node, below: str, found: dict[tuple[str, str], Node]) -> None:
     node = _resolved(node)
     for inner in (*_alternatives(node), *filter(None, [node.get("items")])):
         _collect(inner, below, found)
     for name, field in node.get("properties", {}).items():
         if _is_number(field):
-            found.add(below)
+            found[below, name] = field
         else:
             _collect(field, below if name in UNSAID else name, found)
 
