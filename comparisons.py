@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from .analyzer.compare.model import Row, Sample
     from .analyzer.compare.pairing import Pairing
+    from .analyzer.compare.plan import Planned
     from .analyzer.compare.runs import Run
     from .analyzer.compare.tolerances import Tolerances
 
@@ -135,3 +136,42 @@ def _samples(runs: Sequence[Run], wanted: frozenset[str]) -> list[Sample]:
 
     found = samples({run.name: run.document for run in runs}, names.units())
     return [one for one in found if not wanted or one.metric in wanted]
+
+
+def plan(
+    baseline: str | RunSet,
+    change: str,
+    *,
+    metrics: Iterable[str],
+    store: Path | None = None,
+    seed: int = 0,
+) -> list[Planned]:
+    """Say how many runs a side it takes to see a change of some numbers.
+
+    Parameters
+    ----------
+    baseline, store, seed
+        As for `compare`.
+    change
+        Such as `5%` of a number's mean, or an amount in the number's unit.
+    metrics
+        The numbers, by their keys in the result contract, that will be compared.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `compare`; also when the change is none, no run has any of the numbers, or something of
+        the set cannot be read.
+    """
+    from .analyzer.compare.plan import parse_change, planned
+
+    wanted, size = _known(metrics), parse_change(change)
+    found = baseline if isinstance(baseline, RunSet) else read_set(baseline, store)
+    if found.unread:
+        name, reason = found.unread[0]
+        raise ValueError(f"{name}: {reason}")
+    groups = pair(found.runs, found.runs).groups
+    samples = [(g.name, one) for g in groups for one in _samples(g.baseline, wanted) if one.values]
+    if not samples:
+        raise ValueError(f"{found.name}: no run has any of {', '.join(sorted(wanted))}")
+    return planned(samples, size, seed=seed)

@@ -11,7 +11,6 @@ import click
 
 from .faults import BAD_INPUT, refusals
 from .options import CAPTURE
-from .terminal import show
 
 if TYPE_CHECKING:
     from ..analyzer.compare.comparison import Comparison
@@ -37,7 +36,7 @@ def tell(name: str) -> None:
 
 @click.command("compare")
 @click.argument("baseline")
-@click.argument("candidate")
+@click.argument("candidate", required=False)
 @store_option
 @click.option(
     "--tolerances",
@@ -62,10 +61,21 @@ def tell(name: str) -> None:
     show_default=True,
     help="json: the contract pathscope.compare/1. markdown: for a pull request.",
 )
-@click.option("--all", "everything", is_flag=True, help="Also list numbers without a difference.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="List every number. [default: what is worse or better]",
+)
 @click.option("--output", "-o", type=CAPTURE, help="Write here instead of to standard output.")
 @click.option("--html", type=CAPTURE, metavar="FILE", help="Also write a page to look at.")
 @click.option("--force", is_flag=True, help="Let --output and --html overwrite.")
+@click.option(
+    "--plan",
+    metavar="CHANGE",
+    help="Instead say how many runs of the BASELINE's kind it takes to see such a change of a"
+    " --metric: 5% of it, or an amount in its unit.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_SEED),
@@ -75,7 +85,7 @@ def tell(name: str) -> None:
 )
 def compare_command(
     baseline: str,
-    candidate: str,
+    candidate: str | None,
     store: Path | None,
     tolerances: Path | None,
     metrics: tuple[str, ...],
@@ -85,6 +95,7 @@ def compare_command(
     output: Path | None,
     html: Path | None,
     force: bool,
+    plan: str | None,
     seed: int,
 ) -> None:
     """Say whether runs of CANDIDATE are better or worse than those of BASELINE, and by how much.
@@ -98,14 +109,24 @@ def compare_command(
     \b
     Example:
       pathscope compare fixtures/compare/rto-1000 fixtures/compare/rto-500 --fail-on worse
+      pathscope compare fixtures/compare/rto-1000 --plan 5% --metric goodput_bps
     """
-    from ..comparisons import compare
-    from ..reports.compare.document import document
-
+    if (candidate is None) == (plan is None):
+        raise click.UsageError("give a BASELINE and a CANDIDATE, or a BASELINE and --plan")
+    if plan is not None and (html is not None or form in ("markdown", "junit") or not metrics):
+        raise click.UsageError("--plan needs --metric, and is told as text or json")
     with refusals():
         for path in (output, html):
             if path is not None and path.exists() and not force:
                 raise FileExistsError(f"{path} exists; --force overwrites it")
+        if candidate is None:
+            from .plan import give_plan
+
+            give_plan(baseline, str(plan), store, metrics, form, seed)
+            return
+        from ..comparisons import compare
+        from ..reports.compare.document import document
+
         found = compare(
             baseline,
             candidate,
@@ -120,38 +141,31 @@ def compare_command(
             from ..reports.compare.page import page
 
             _write(html, page(told), force=force)
-        _give(told, form, fail_on, output, everything=everything, force=force)
+        text = _text(told, form, fail_on, _shown(fail_on, everything=everything or bool(metrics)))
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            _write(output, text, force=force)
     if code := _exit_code(found, fail_on):
         sys.exit(code)
 
 
-def _give(
-    told: dict[str, Any],
-    form: str,
-    fail_on: str | None,
-    output: Path | None,
-    *,
-    everything: bool,
-    force: bool,
-) -> None:
-    text = _text(told, form, fail_on, everything=everything)
-    if output is not None:
-        _write(output, text, force=force)
-    elif form == "text":
-        from ..reports.compare.text import report
+def _shown(fail_on: str | None, *, everything: bool) -> frozenset[str]:
+    """Return the verdicts whose rows are listed: what fails is always among them."""
+    from ..reports.compare.cells import FIRST, ORDER, TOLD
 
-        show(report(told, everything=everything))
-    else:
-        click.echo(text, nl=False)
+    if everything:
+        return frozenset(ORDER)
+    return TOLD if fail_on == "changed" else FIRST
 
 
-def _text(told: dict[str, Any], form: str, fail_on: str | None, *, everything: bool) -> str:
+def _text(told: dict[str, Any], form: str, fail_on: str | None, shown: frozenset[str]) -> str:
     if form == "json":
         return json.dumps(told, ensure_ascii=False) + "\n"
     if form == "markdown":
         from ..reports.compare import markdown
 
-        return markdown.text(told, everything=everything)
+        return markdown.text(told, shown)
     if form == "junit":
         from ..reports.compare.junit import xml
 
@@ -159,7 +173,7 @@ def _text(told: dict[str, Any], form: str, fail_on: str | None, *, everything: b
     from ..reports.compare.text import report
     from .terminal import rendered
 
-    return rendered(report(told, everything=everything))
+    return rendered(report(told, shown))
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..units import bits_per_second, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
+
+    from ...analyzer.compare.model import Verdict
 
 Node = dict[str, Any]
 
@@ -19,7 +21,20 @@ MOST_REASONS = 3
 """Why there is no verdict, told of rows that are not shown."""
 
 TOLD = frozenset(("better", "worse", "changed"))
-"""Verdicts that say something: their rows are always shown."""
+"""Verdicts of a difference."""
+
+FIRST = frozenset(("worse", "better"))
+"""Verdicts that are shown unless someone asks for more: counts change with everything else."""
+
+ORDER: tuple[Verdict, ...] = (
+    "worse",
+    "better",
+    "changed",
+    "not-significant",
+    "same",
+    "not-enough-runs",
+)
+"""Rows are shown by verdict."""
 
 FORMS: dict[str, Callable[[float], str]] = {
     "s": duration,
@@ -116,16 +131,19 @@ class Notes:
         return [f"[{number}] {text}" for text, number in self._numbers.items()]
 
 
-def shown_rows(group: Node, *, everything: bool) -> list[Node]:
-    """Return the rows that differ, and all where the user wants them."""
-    return [row for row in group["rows"] if everything or row["verdict"] in TOLD]
+def shown_rows(group: Node, verdicts: Collection[str]) -> list[Node]:
+    """Return the rows of these verdicts: what is worse first, and what is of one metric together."""
+    order = {verdict: number for number, verdict in enumerate(ORDER)}
+    metrics = {metric: number for number, metric in enumerate(r["metric"] for r in group["rows"])}
+    rows = [row for row in group["rows"] if row["verdict"] in verdicts]
+    return sorted(rows, key=lambda row: (order[row["verdict"]], metrics[row["metric"]]))
 
 
-def hidden(group: Node, shown: int) -> list[str]:
+def hidden(group: Node, verdicts: Collection[str]) -> list[str]:
     """Say what is not shown, by verdict, and why there is none; nothing where all is."""
-    if len(group["rows"]) == shown:
+    left = [row for row in group["rows"] if row["verdict"] not in verdicts]
+    if not left:
         return []
-    left = [row for row in group["rows"] if row["verdict"] not in TOLD]
     counts = Counter(row["verdict"] for row in left)
     text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     few = Counter(row["why"] for row in left if row["verdict"] == "not-enough-runs")

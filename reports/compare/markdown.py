@@ -7,37 +7,37 @@ from typing import TYPE_CHECKING, Any
 from . import cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Node = dict[str, Any]
 
 
-def text(document: Node, *, everything: bool = False) -> str:
+def text(document: Node, shown: Collection[str] = cells.FIRST) -> str:
     """Return a document of `pathscope.compare/1` as Markdown."""
-    return "\n".join(_lines(document, everything=everything)) + "\n"
+    return "\n".join(_lines(document, shown)) + "\n"
 
 
-def _lines(document: Node, *, everything: bool) -> Iterator[str]:
+def _lines(document: Node, shown: Collection[str]) -> Iterator[str]:
     yield f"### {_plain(cells.summary(document))}"
     yield ""
     yield f"Baseline {_plain(document['baseline'])}, candidate {_plain(document['candidate'])}."
     for group in document["groups"]:
-        yield from _group(group, everything=everything)
+        yield from _group(group, shown)
     if left := list(cells.left_out(document)):
         yield from ("", "#### Left out", "", *_list(left))
 
 
-def _group(group: Node, *, everything: bool) -> Iterator[str]:
+def _group(group: Node, shown: Collection[str]) -> Iterator[str]:
     sizes = f"{len(group['baseline'])} against {len(group['candidate'])} runs"
     yield from ("", f"#### {_plain(group['name'])}: {sizes}")
     if changes := cells.changes(group):
         yield from ("", *_list(changes))
-    rows = cells.shown_rows(group, everything=everything)
+    rows = cells.shown_rows(group, shown)
     notes = cells.Notes()
     if rows:
         yield ""
         yield from _table(cells.HEAD, [cells.cells(row, notes) for row in rows])
-    for line in (*cells.hidden(group, len(rows)), *notes.lines()):
+    for line in (*cells.hidden(group, shown), *notes.lines()):
         yield from ("", _plain(line))
     if group["differences"]:
         yield from ("", "What happened:", "", *_list(map(cells.difference, group["differences"])))

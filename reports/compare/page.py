@@ -59,8 +59,8 @@ def _group(group: Node) -> Iterator[str]:
     if changes := cells.changes(group):
         yield _list(changes)
     notes = cells.Notes()
-    told = [row for row in group["rows"] if row["verdict"] in cells.TOLD]
-    others = [row for row in group["rows"] if row["verdict"] not in cells.TOLD]
+    told = cells.shown_rows(group, cells.TOLD)
+    others = cells.shown_rows(group, frozenset(cells.ORDER) - cells.TOLD)
     if told:
         yield _numbers(told, notes)
     if others:

@@ -11,7 +11,7 @@ from ..layout import grid, section
 from . import cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
@@ -22,32 +22,32 @@ STYLE = {"worse": "bold red", "better": "green", "changed": "yellow"}
 RIGHT = ("baseline", "candidate", "difference", "p", "n", "frame")
 
 
-def report(document: Node, *, everything: bool = False) -> Group:
+def report(document: Node, shown: Collection[str] = cells.FIRST) -> Group:
     """Render a document of `pathscope.compare/1`."""
-    return Group(*_parts(document, everything=everything))
+    return Group(*_parts(document, shown))
 
 
-def _parts(document: Node, *, everything: bool) -> Iterator[RenderableType]:
+def _parts(document: Node, shown: Collection[str]) -> Iterator[RenderableType]:
     yield Text(f"baseline   {document['baseline']}")
     yield Text(f"candidate  {document['candidate']}")
     for group in document["groups"]:
         sizes = f"{len(group['baseline'])} against {len(group['candidate'])} runs"
-        yield section(f"{group['name']}: {sizes}", Group(*_group(group, everything=everything)))
+        yield section(f"{group['name']}: {sizes}", Group(*_group(group, shown)))
     if left := list(cells.left_out(document)):
         yield section("Left out", Group(*map(Text, left)))
     yield ""
     yield Text(cells.summary(document))
 
 
-def _group(group: Node, *, everything: bool) -> Iterator[RenderableType]:
+def _group(group: Node, shown: Collection[str]) -> Iterator[RenderableType]:
     for change in cells.changes(group):
         yield Text(change)
-    rows = cells.shown_rows(group, everything=everything)
+    rows = cells.shown_rows(group, shown)
     notes = cells.Notes()
     if rows:
         yield ""
         yield _table(rows, notes)
-    for line in (*cells.hidden(group, len(rows)), *notes.lines()):
+    for line in (*cells.hidden(group, shown), *notes.lines()):
         yield Text(line, style="dim")
     if group["differences"]:
         yield section("What happened", _lines(map(cells.difference, group["differences"])))

@@ -1,0 +1,33 @@
+"""`pathscope compare --plan`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from .terminal import show
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def give_plan(
+    baseline: str, change: str, store: Path | None, metrics: tuple[str, ...], form: str, seed: int
+) -> None:
+    """Say how many runs a side it takes to see a change.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `comparisons.plan`.
+    """
+    from ..comparisons import plan
+    from ..reports.compare.plan import document, report
+
+    told = document(plan(baseline, change, metrics=metrics, store=store, seed=seed), change, seed)
+    if form == "json":
+        click.echo(json.dumps(told, ensure_ascii=False))
+    else:
+        show(report(told))
