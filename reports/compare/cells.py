@@ -132,9 +132,10 @@ class Notes:
 
 
 def shown_rows(group: Node, verdicts: Collection[str]) -> list[Node]:
-    """Return the rows of these verdicts: what is worse first, and what is of one metric together."""
+    """Return the rows of these verdicts: what is worse first, and those of a metric together."""
     order = {verdict: number for number, verdict in enumerate(ORDER)}
-    metrics = {metric: number for number, metric in enumerate(r["metric"] for r in group["rows"])}
+    met = dict.fromkeys(row["metric"] for row in group["rows"])
+    metrics = {metric: number for number, metric in enumerate(met)}
     rows = [row for row in group["rows"] if row["verdict"] in verdicts]
     return sorted(rows, key=lambda row: (order[row["verdict"]], metrics[row["metric"]]))
 

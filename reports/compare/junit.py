@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
+
 UNKNOWN_TO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What an XML 1.0 document cannot have, not even escaped."""
 
@@ -44,7 +46,7 @@ def xml(document: Node, fail_on: str) -> str:
     if left:
         _suite(root, "left out", left)
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+    return f"{DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
 
 
 def _cases(group: Node, fail_on: str) -> Iterator[Case]:
