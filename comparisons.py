@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 
 from .analyzer.compare.caveats import warned
 from .analyzer.compare.comparison import Comparison, Unread, structure, timelines
-from .analyzer.compare.pairing import pair
+from .analyzer.compare.pairing import Pairing, pair
 from .sets import RunSet, read_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from .analyzer.compare.model import Row, Sample
-    from .analyzer.compare.pairing import Pairing
     from .analyzer.compare.plan import Planned
     from .analyzer.compare.runs import Run
     from .analyzer.compare.tolerances import Tolerances
 
     Progress = Callable[[str], None]
+
+SCHEMA = "pathscope.result/1"
+NOTHING = Pairing((), ())
+
+MISSING = (KeyError, TypeError, AttributeError)
+"""What a stored result raises that has not all of what its contract says."""
 
 
 def compare(
@@ -64,21 +69,43 @@ def compare(
         one if isinstance(one, RunSet) else read_set(one, store, progress)
         for one in (baseline, candidate)
     ]
-    pairing = pair(sides[0].runs, sides[1].runs) if all(s.runs for s in sides) else pair((), ())
-    return Comparison(
-        baseline=sides[0].name,
-        candidate=sides[1].name,
-        pairing=pairing,
-        rows=tuple(_rows(pairing, limits, wanted, seed)),
-        differences=tuple(found for group in pairing.groups for found in structure(group)),
-        timelines=tuple(found for group in pairing.groups for found in timelines(group)),
-        warnings=tuple(warned(pairing)),
-        unread=tuple(
-            Unread(side, name, reason)
-            for side, found in zip(("baseline", "candidate"), sides, strict=True)
-            for name, reason in found.unread
-        ),
+    unread = tuple(
+        Unread(side, name, reason)
+        for side, found in zip(("baseline", "candidate"), sides, strict=True)
+        for name, reason in found.unread
     )
+    # A set of which nothing could be read leaves nothing to pair, but still is to be told.
+    pairing = pair(sides[0].runs, sides[1].runs) if all(s.runs for s in sides) else NOTHING
+    try:
+        return Comparison(
+            baseline=sides[0].name,
+            candidate=sides[1].name,
+            pairing=pairing,
+            rows=tuple(_rows(pairing, limits, wanted, seed)),
+            differences=tuple(found for group in pairing.groups for found in structure(group)),
+            timelines=tuple(found for group in pairing.groups for found in timelines(group)),
+            warnings=tuple(warned(pairing)),
+            unread=unread,
+        )
+    except MISSING:
+        _name_the_broken(run for side in sides for run in side.runs)
+        raise
+
+
+def _name_the_broken(runs: Iterable[Run]) -> None:
+    """Raise an error that names a run whose result is not whole; nothing where all are.
+
+    Only what went wrong asks for this: to check every result first would take as long again.
+    """
+    for run in runs:
+        try:
+            (group,) = pair([run], [run]).groups
+            _samples([run], frozenset())
+            structure(group)
+            timelines(group)
+            warned(Pairing((group,), ()))
+        except MISSING as error:
+            raise ValueError(f"{run.name}: no whole {SCHEMA}: {error}") from error
 
 
 def read_tolerances(source: Path | str | None) -> Tolerances:

@@ -48,6 +48,8 @@ def result(
 ) -> Node:
     association = {
         "capture": 0,
+        "id": 0,
+        "totals": {},
         "captured_at": "a",
         "paths": [{"id": n, "label": label} for n, label in enumerate(paths)],
         "handovers": list(handovers),

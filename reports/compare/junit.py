@@ -62,7 +62,8 @@ def _cases(group: Node, fail_on: str) -> Iterator[Case]:
     for one in group["differences"]:
         fails = one["clear"] and fail_on == "changed"
         outcome = "failure" if fails else None
-        name = f"{one['place']}, {one['baseline']['what']} => {one['candidate']['what']}"
+        before, after = (one[side]["what"] or "nothing" for side in ("baseline", "candidate"))
+        name = f"{one['place']}, {before} => {after}"
         yield (f"{group['name']}.{one['kind']}", name, outcome, one["what"], cells.difference(one))
 
 

@@ -19,9 +19,7 @@ def names(found: list[Run] | tuple[Run, ...]) -> list[str]:
 
 
 def test_what_each_side_has_one_value_of_is_what_is_compared() -> None:
-    pairing = pair(
-        [run("1", rto=1000), run("2", rto=1000)], [run("3", rto=500), run("4", rto=500)]
-    )
+    pairing = pair([run("1", rto=1000), run("2", rto=1000)], [run("3", rto=500), run("4", rto=500)])
     (group,) = pairing.groups
     assert group.name == "failover"
     assert group.changes == (Change("rto", 1000, 500),)
@@ -90,7 +88,13 @@ def test_versions_are_told_and_keep_nothing_apart() -> None:
 
 
 def test_settings_leave_out_what_differs_in_every_run() -> None:
-    scenario = {"name": "x", "seed": 3, "repetitions": 2, "paths": {"wlan": {"loss": 0}}, "acts": [1]}
+    scenario = {
+        "name": "x",
+        "seed": 3,
+        "repetitions": 2,
+        "paths": {"wlan": {"loss": 0}},
+        "acts": [1],
+    }
     assert settings(scenario) == {"paths.wlan.loss": 0, "acts.0": 1}
 
 

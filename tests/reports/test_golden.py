@@ -90,6 +90,23 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "show-failover-v6-data": ("show", FAILOVER, 444, *OWN, "--hex"),
     "show-lossy-v4-sack": ("show", LOSSY, 22, *OWN),
 }
+STORED = Path("fixtures/compare")
+SLOW, FAST = STORED / "rto-1000", STORED / "rto-500"
+FEW = ("--metric", "link_failure_recovery_s", "--metric", "goodput_bps")
+COMPARED: dict[str, tuple[object, ...]] = {
+    "compare-rto.txt": ("compare", SLOW, FAST),
+    "compare-rto.md": ("compare", SLOW, FAST, "--format", "markdown"),
+    "compare-rto.xml": ("compare", SLOW, FAST, *FEW, "--format", "junit"),
+    "compare-two-runs.txt": (
+        "compare",
+        RUNS / "lab-failover" / "client.pcapng",
+        RUNS / "lab-return" / "client.pcapng",
+        "--metric",
+        "delivery_gap_s",
+    ),
+    "compare-plan.txt": ("compare", SLOW, "--plan", "5%", *FEW),
+    "baseline-show.txt": ("baseline", "show", "rto-500", "--store", STORED),
+}
 MOST_LINES = 120
 
 
@@ -114,6 +131,26 @@ def test_text(name: str) -> None:
     compare(f"{name}.txt", "".join(lines[:MOST_LINES]))
 
 
+@pytest.mark.parametrize("name", COMPARED)
+def test_comparison(name: str) -> None:
+    found = inside(*COMPARED[name])
+    assert (found.exit_code, found.stderr) == (0, "")
+    compare(name, found.stdout)
+
+
+def test_comparison_document() -> None:
+    found = inside("compare", SLOW, FAST, *FEW, "--format", "json")
+    document = json.loads(found.stdout)
+    assert document["tool"].pop("version") == __version__
+    compare("compare-rto.json", json.dumps(document, indent=1) + "\n")
+
+
+def test_comparison_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert inside("compare", SLOW, FAST, *FEW, "--html", page).exit_code == 0
+    compare("compare-rto.html", page.read_text(encoding="utf-8"))
+
+
 def test_contract() -> None:
     found = inside("analyze", FAILOVER, "--json", *events(FAILOVER), *NAMED_V6)
     document = json.loads(found.stdout)
@@ -130,4 +167,5 @@ def test_study() -> None:
 def test_no_file_is_left_over() -> None:
     names = {f"{name}.txt" for name in TEXTS}
     names |= {"analyze-failover-v6.json", "study-bokor-recovery.md"}
+    names |= {*COMPARED, "compare-rto.json", "compare-rto.html"}
     assert {path.name for path in GOLDEN.iterdir()} == names
