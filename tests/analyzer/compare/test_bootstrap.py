@@ -94,7 +94,10 @@ def test_what_does_not_vary_is_not_bounded() -> None:
 def test_the_same_seed_gives_the_same_interval_in_any_table() -> None:
     drawn = np.random.default_rng(3)
     baseline, candidate = drawn.normal(size=(3, 8)), drawn.normal(size=(3, 9))
-    whole, alone = differences(baseline, candidate, 4), differences(baseline[1:2], candidate[1:2], 4)
+    whole, alone = (
+        differences(baseline, candidate, 4),
+        differences(baseline[1:2], candidate[1:2], 4),
+    )
     assert alone.low[0] == pytest.approx(whole.low[1], rel=1e-12)
     other = differences(baseline, candidate, 5)
     assert other.low[1] != whole.low[1]

@@ -20,7 +20,10 @@ def test_four_p_values() -> None:
 @given(P_VALUES)
 def test_it_never_lowers_and_keeps_the_order(p_values: list[float]) -> None:
     found = holm(p_values)
-    assert all(p <= one <= min(1, p * len(p_values) + 1e-12) for p, one in zip(p_values, found, strict=True))
+    assert all(
+        p <= one <= min(1, p * len(p_values) + 1e-12)
+        for p, one in zip(p_values, found, strict=True)
+    )
     assert sorted(range(len(p_values)), key=lambda i: (p_values[i], i)) == sorted(
         range(len(p_values)), key=lambda i: (found[i], p_values[i], i)
     )
