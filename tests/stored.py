@@ -100,8 +100,9 @@ def _set(folder: Path) -> dict[str, Any]:
 def _late(run: Path, document: dict[str, Any]) -> float:
     settings = json.loads((run / "scenario.json").read_text(encoding="utf-8"))["client"]["sctp"]
     timeouts = document["associations"][0]["handovers"][0]["timeouts"]
-    due_s = settings["rto_max_ms"] / 1000 * len(timeouts)
-    return round(sum(timeout["elapsed_s"] for timeout in timeouts) - due_s, 9)
+    due_s: float = settings["rto_max_ms"] / 1000 * len(timeouts)
+    elapsed_s = sum(float(timeout["elapsed_s"]) for timeout in timeouts)
+    return round(elapsed_s - due_s, 9)
 
 
 def _write(folder: Path) -> None:

@@ -27,7 +27,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of every row the interval's ends; NaN where the runs do not bound the number: all the same."""
+    """Of every row the interval's ends; NaN where no run differs from others of its side."""
 
     low: Numbers
     high: Numbers
@@ -76,7 +76,8 @@ def _draws(runs: int, seed: int, side: int) -> Numbers:
 
 
 def _vary(values: Numbers) -> npt.NDArray[np.bool_]:
-    return np.ptp(values, axis=1) > 0
+    vary: npt.NDArray[np.bool_] = np.ptp(values, axis=1) > 0
+    return vary
 
 
 def _without_each(values: Numbers) -> Numbers:
@@ -113,7 +114,8 @@ def _acceleration(left_out: tuple[Numbers, ...]) -> Numbers:
         influence = (runs - 1) * (values.mean(axis=1, keepdims=True) - values)
         cubes = cubes + (influence**3).sum(axis=1) / runs**3
         squares = squares + (influence**2).sum(axis=1) / runs**2
-    return cubes / (6 * squares**1.5)
+    acceleration: Numbers = cubes / (6 * squares**1.5)
+    return acceleration
 
 
 def _quantiles(ordered: Numbers, shares: Numbers) -> Numbers:

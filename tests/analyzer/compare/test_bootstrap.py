@@ -32,11 +32,12 @@ def ratio(one: Any, other: Any, axis: int) -> Any:
 
 
 def by_scipy(statistic: Any, resampled: Numbers, one: Numbers, other: Numbers) -> Any:
+    known: Any = SimpleNamespace(bootstrap_distribution=resampled)
     return stats.bootstrap(
         (one, other),
         statistic,
         n_resamples=0,
-        bootstrap_result=SimpleNamespace(bootstrap_distribution=resampled),
+        bootstrap_result=known,
         method="BCa",
         vectorized=True,
     ).confidence_interval

@@ -33,10 +33,12 @@ def test_longer_is_worse_where_lower_is_better() -> None:
     found = row(STEADY, SLOWER)
     assert found.verdict == "worse"
     assert found.why == "beyond the tolerance; lower is better"
-    assert found.p == found.p_holm == pytest.approx(2 / 184_756)
+    assert found.p == pytest.approx(2 / 184_756)
+    assert found.p_holm == found.p
     assert found.test == "Mann-Whitney, exact"
     assert found.baseline is not None
-    assert (found.baseline.n, found.baseline.median) == (10, pytest.approx(1.0045))
+    assert found.baseline.n == 10
+    assert found.baseline.median == pytest.approx(1.0045)
     assert found.difference is not None
     assert found.difference.value == pytest.approx(0.5)
     assert found.difference.low is not None
@@ -82,7 +84,8 @@ def test_two_constants_differ_without_an_interval() -> None:
 
 def test_too_few_runs_are_said_to_be() -> None:
     found = row((1.0, 1.1, 1.2), (2.0, 2.1, 2.2))
-    assert (found.verdict, found.p, found.p_holm) == ("not-enough-runs", pytest.approx(0.1), None)
+    assert (found.verdict, found.p_holm) == ("not-enough-runs", None)
+    assert found.p == pytest.approx(0.1)
     assert found.why == "3 and 3 runs cannot differ significantly, whatever their values"
     assert found.warnings == (
         "fewer than 6 runs of the baseline",

@@ -79,7 +79,7 @@ def test_without_the_lateness_of_timers_the_difference_is_that_of_the_settings()
         late = lateness(name)
         values = tuple(v - late[run] for run, v in zip(one.runs, one.values, strict=True))
         sides.append([replace(one, values=values)])
-    (found,) = compared(*sides)
+    (found,) = compared(sides[0], sides[1])
     assert found.difference is not None
     assert found.difference.low is not None
     assert found.difference.high is not None
