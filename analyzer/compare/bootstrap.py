@@ -27,7 +27,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of every row the interval's ends; NaN where the runs do not bound the number."""
+    """Of every row the interval's ends; NaN where no run differs from others of its side."""
 
     low: Numbers
     high: Numbers
@@ -38,6 +38,7 @@ def differences(baseline: Numbers, candidate: Numbers, seed: int) -> Bounds:
     resampled = _means(candidate, seed, 1) - _means(baseline, seed, 0)
     means, others = baseline.mean(axis=1), candidate.mean(axis=1)
     return _bca(
+        _vary(baseline) | _vary(candidate),
         others - means,
         resampled,
         others[:, None] - _without_each(baseline),
@@ -50,6 +51,7 @@ def ratios(baseline: Numbers, candidate: Numbers, seed: int) -> Bounds:
     resampled = _means(candidate, seed, 1) / _means(baseline, seed, 0)
     means, others = baseline.mean(axis=1), candidate.mean(axis=1)
     return _bca(
+        _vary(baseline) | _vary(candidate),
         others / means,
         resampled,
         others[:, None] / _without_each(baseline),
@@ -59,17 +61,23 @@ def ratios(baseline: Numbers, candidate: Numbers, seed: int) -> Bounds:
 
 def _means(values: Numbers, seed: int, side: int) -> Numbers:
     """Return the means of every resample, of shape (rows, RESAMPLES)."""
-    means: Numbers = values @ _weights(values.shape[1], seed, side)
+    runs = values.shape[1]
+    # Divided at the end: sums of whole numbers are exact, so that equal means are equal.
+    means: Numbers = values @ _draws(runs, seed, side) / runs
     return means
 
 
 @lru_cache(maxsize=16)
-def _weights(runs: int, seed: int, side: int) -> Numbers:
-    """Draw how often each run is in each resample, as a share of the resample."""
+def _draws(runs: int, seed: int, side: int) -> Numbers:
+    """Draw how often each run is in each resample."""
     generator = np.random.default_rng((seed, side, runs))
     drawn = generator.multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES)
-    weights: Numbers = np.ascontiguousarray(drawn.T / runs)
-    return weights
+    return np.ascontiguousarray(drawn.T, dtype=np.float64)
+
+
+def _vary(values: Numbers) -> npt.NDArray[np.bool_]:
+    vary: npt.NDArray[np.bool_] = np.ptp(values, axis=1) > 0
+    return vary
 
 
 def _without_each(values: Numbers) -> Numbers:
@@ -81,7 +89,9 @@ def _without_each(values: Numbers) -> Numbers:
     return without
 
 
-def _bca(found: Numbers, resampled: Numbers, *left_out: Numbers) -> Bounds:
+def _bca(
+    vary: npt.NDArray[np.bool_], found: Numbers, resampled: Numbers, *left_out: Numbers
+) -> Bounds:
     """Return the quantiles to which bias and acceleration move those of 2.5 and 97.5 %."""
     below = (resampled < found[:, None]).mean(axis=1)
     not_above = (resampled <= found[:, None]).mean(axis=1)
@@ -93,8 +103,7 @@ def _bca(found: Numbers, resampled: Numbers, *left_out: Numbers) -> Bounds:
             moved = bias + ndtri(tail)
             ends.append(ndtr(bias + moved / (1 - acceleration * moved)))
     ordered = np.sort(resampled, axis=1)
-    varies = ordered[:, 0] < ordered[:, -1]
-    low, high = (np.where(varies, _quantiles(ordered, end), np.nan) for end in ends)
+    low, high = (np.where(vary, _quantiles(ordered, end), np.nan) for end in ends)
     return Bounds(low, high)
 
 
@@ -105,7 +114,8 @@ def _acceleration(left_out: tuple[Numbers, ...]) -> Numbers:
         influence = (runs - 1) * (values.mean(axis=1, keepdims=True) - values)
         cubes = cubes + (influence**3).sum(axis=1) / runs**3
         squares = squares + (influence**2).sum(axis=1) / runs**2
-    return cubes / (6 * squares**1.5)
+    acceleration: Numbers = cubes / (6 * squares**1.5)
+    return acceleration
 
 
 def _quantiles(ordered: Numbers, shares: Numbers) -> Numbers:

@@ -64,7 +64,7 @@ def rank_tests(baseline: Numbers, candidate: Numbers) -> list[Tested]:
         found = stats.mannwhitneyu(baseline, candidate, axis=1, method="asymptotic")
         return [
             Tested(float(p), NORMAL, float(shift))
-            for p, shift in zip(found.pvalue, shifts, strict=True)
+            for p, shift in zip(np.atleast_1d(found.pvalue), shifts, strict=True)
         ]
     # Doubled, mid-ranks are whole numbers.
     doubled = np.rint(2 * ranks).astype(np.int64)

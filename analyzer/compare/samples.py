@@ -41,7 +41,6 @@ ITEMS: dict[str, Callable[[Node], str]] = {
 
 COUNTED: dict[str, Callable[[Node], tuple[str, str]]] = {
     "subflows": lambda _: ("subflow", ""),
-    "outages": lambda item: ("outage", f" of {item['sender']}"),
     "handoff_regions": lambda item: ("handoff region", f" of {item['sender']}"),
     "asconf": lambda item: (f"ASCONF {item['request']}", f" of {item['sender']}"),
     "handovers": lambda item: ("handover", f" of {item['sender']}, {item['cause']}"),
