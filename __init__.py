@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .api import Analysis, analyze, dissect, read, show
+    from .comparisons import compare
     from .dissectors._core import CaptureError, FilterError, __version__
     from .dissectors.ledger import Ledger, ReadOptions
     from .dissectors.selection import Window
@@ -32,6 +33,7 @@ __all__ = [
     "Window",
     "__version__",
     "analyze",
+    "compare",
     "dissect",
     "explain",
     "read",
@@ -45,7 +47,7 @@ if not TYPE_CHECKING:
     _HOMES |= dict.fromkeys(("CaptureError", "FilterError", "__version__"), ".dissectors._core")
     _HOMES |= dict.fromkeys(("Ledger", "ReadOptions"), ".dissectors.ledger")
     _HOMES |= {"Window": ".dissectors.selection", "TsharkError": ".dissectors.tshark"}
-    _HOMES |= {"explain": ".stories"}
+    _HOMES |= {"compare": ".comparisons", "explain": ".stories"}
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

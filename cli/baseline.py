@@ -21,7 +21,7 @@ def baseline_command() -> None:
 
     \b
     Example:
-      pathscope baseline save kernel-6.1 "runs/*"
+      pathscope baseline list --store fixtures/compare
     """
 
 
@@ -37,7 +37,7 @@ def save_command(name: str, sets: tuple[str, ...], store: Path | None, force: bo
 
     \b
     Example:
-      pathscope baseline save kernel-6.1 runs/ --store baselines
+      pathscope baseline save kernel-6.1 client.pcapng
     """
     from .. import baselines
     from ..sets import read_set
@@ -100,7 +100,7 @@ def remove_command(name: str, store: Path | None) -> None:
 
     \b
     Example:
-      pathscope baseline remove kernel-6.1
+      pathscope baseline remove before
     """
     from .. import baselines
 

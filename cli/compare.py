@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .faults import BAD_INPUT, refusals
+from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE
 
 if TYPE_CHECKING:
@@ -108,13 +109,15 @@ def compare_command(
 
     \b
     Example:
-      pathscope compare fixtures/compare/rto-1000 fixtures/compare/rto-500 --fail-on worse
-      pathscope compare fixtures/compare/rto-1000 --plan 5% --metric goodput_bps
+      pathscope compare fixtures/compare/rto-1000 fixtures/compare/rto-500 \\
+        --metric link_failure_recovery_s --fail-on worse
     """
     if (candidate is None) == (plan is None):
         raise click.UsageError("give a BASELINE and a CANDIDATE, or a BASELINE and --plan")
     if plan is not None and (html is not None or form in ("markdown", "junit") or not metrics):
         raise click.UsageError("--plan needs --metric, and is told as text or json")
+    if find_spec("scipy") is None:
+        raise Refusal("scipy is not installed: pip install 'pathscope[compare]'")
     with refusals():
         for path in (output, html):
             if path is not None and path.exists() and not force:

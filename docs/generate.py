@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "reports" / "result.schema.json"
+COMPARE_SCHEMA = DOCS.parent / "reports" / "compare" / "compare.schema.json"
 STORY_SCHEMA = DOCS.parent / "reports" / "story.schema.json"
 CAPTURES = DOCS.parent / "fixtures" / "captures"
 STUDY_SCHEMA = DOCS.parent / "replay" / "lab" / "study.schema.json"
@@ -332,6 +333,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "index-tables": lambda: tables(index.schemas()),
         "commands": commands,
         "fields": contract.fields,
+        "compare-fields": Contract(COMPARE_SCHEMA).fields,
         "story-fields": Contract(STORY_SCHEMA).fields,
         "findings": findings,
         "causes": lambda: contract.words("cause"),

@@ -19,7 +19,9 @@ import click
 import pathscope
 import pytest
 from pathscope import cli
+from pathscope.analyzer.compare import runs
 from pathscope.reports import units
+from pathscope.reports.compare import cells
 from running import FAILOVER, MIXED, PROGRAM, ROOT, outside
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -71,6 +73,7 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
     [
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
+        ("compare.md", {"compare-fields"}),
         ("explain.md", {"story-fields"}),
         ("findings.md", {"findings"}),
         ("index.md", {"index-tables"}),
@@ -191,6 +194,8 @@ def place(tmp_path: Path) -> Path:
     for file in (FAILOVER, FAILOVER.parent / "events.jsonl"):
         shutil.copy(file, tmp_path)
     (tmp_path / "home" / ".local/share/bash-completion/completions").mkdir(parents=True)
+    kept = tmp_path / "home" / ".local/share/pathscope/baselines/before"
+    shutil.copytree(ROOT / "fixtures" / "compare" / "rto-500", kept)
     program = tmp_path / "bin" / "pathscope"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {PROGRAM[0]} -c "{PROGRAM[2]}" "$@"\n')
@@ -207,7 +212,7 @@ def run(command: str, place: Path) -> list[str]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=place,
-        env={**os.environ, "PATH": path, "HOME": str(place / "home")},
+        env={**os.environ, "PATH": path, "HOME": str(place / "home"), "XDG_DATA_HOME": ""},
         timeout=120,
         check=False,
     )
@@ -277,7 +282,9 @@ def test_cli_page_shows_the_true_help(name: str) -> None:
     assert f"## {name}\n\n```text\n{lines}\n```" in (ROOT / "docs" / "cli.md").read_text()
 
 
-@pytest.mark.parametrize("module", [pathscope, units], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [pathscope, units, cells, runs], ids=lambda module: module.__name__
+)
 def test_examples_in_docstrings(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     found = doctest.testmod(module)

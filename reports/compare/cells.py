@@ -76,10 +76,16 @@ def cells(row: Node, notes: Notes) -> tuple[str, ...]:
         _side(row["baseline"], unit),
         _side(row["candidate"], unit),
         _difference(row) if differs else NO_DIFFERENCE,
-        NOTHING if row["p_holm"] is None else f"{row['p_holm']:.3f}",
+        _p(row["p_holm"]),
         "+".join(str(0 if row[s] is None else row[s]["n"]) for s in ("baseline", "candidate")),
         f"{row['verdict']} {marks}".strip(),
     )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _side(side: Node | None, unit: str) -> str:
