@@ -152,8 +152,8 @@ def _write(folder: Path, name: str, runs: Sequence[Run]) -> None:
             }
         )
     facts = {"schema": SCHEMA, "name": name, "runs": listed}
-    text = json.dumps(facts, indent=1, ensure_ascii=False)
-    (folder / FACTS).write_text(text + "\n", encoding="utf-8")
+    listing = json.dumps(facts, indent=1, ensure_ascii=False)
+    (folder / FACTS).write_text(listing + "\n", encoding="utf-8")
 
 
 def listed(store: Path) -> list[Baseline]:

@@ -35,7 +35,7 @@ def xml(document: Node, fail_on: str) -> str:
     root = ET.Element("testsuites", name="pathscope compare")
     for group in document["groups"]:
         _suite(root, group["name"], list(_cases(group, fail_on)))
-    left = [
+    left: list[Case] = [
         ("left out", one["name"], "error", one["reason"], f"of the {one['side']}")
         for one in document["unread"]
     ]

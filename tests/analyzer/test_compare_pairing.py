@@ -71,7 +71,8 @@ def test_all_is_pooled_where_a_side_knows_no_scenario() -> None:
 
 def test_a_setting_of_both_ends_names_a_group_once() -> None:
     def both(name: str, value: int) -> Run:
-        return run(name, **{"client.sctp.pmr": value, "server.sctp.pmr": value})
+        values = {"client.sctp.pmr": value, "server.sctp.pmr": value}
+        return Run(name, result(), "failover", values)
 
     pairing = pair([both("1", 2), both("2", 3)], [both("3", 2), both("4", 3)])
     assert [g.name for g in pairing.groups] == ["failover, sctp.pmr=2", "failover, sctp.pmr=3"]
