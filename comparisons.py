@@ -32,6 +32,7 @@ def compare(
     candidate: str | RunSet,
     *,
     store: Path | None = None,
+    labels: Iterable[str] = (),
     tolerances: Path | str | None = None,
     metrics: Iterable[str] = (),
     seed: int = 0,
@@ -46,6 +47,8 @@ def compare(
         (docs/compare.md); or what `read_set` made of one.
     store
         Folder of baselines; None for the user's own.
+    labels
+        Names for paths of captures, as for `analyze`.
     tolerances
         A TOML file with how much a number may differ; None for those that come with pathscope.
     metrics
@@ -63,10 +66,10 @@ def compare(
     OSError
         When the tolerances or a store cannot be read.
     """
-    wanted = _known(metrics)
+    wanted, rules = _known(metrics), tuple(labels)
     limits = read_tolerances(tolerances)
     sides = [
-        one if isinstance(one, RunSet) else read_set(one, store, progress)
+        one if isinstance(one, RunSet) else read_set(one, store, rules, progress)
         for one in (baseline, candidate)
     ]
     unread = tuple(
@@ -171,13 +174,14 @@ def plan(
     *,
     metrics: Iterable[str],
     store: Path | None = None,
+    labels: Iterable[str] = (),
     seed: int = 0,
 ) -> list[Planned]:
     """Say how many runs a side it takes to see a change of some numbers.
 
     Parameters
     ----------
-    baseline, store, seed
+    baseline, store, labels, seed
         As for `compare`.
     change
         Such as `5%` of a number's mean, or an amount in the number's unit.
@@ -193,7 +197,7 @@ def plan(
     from .analyzer.compare.plan import parse_change, planned
 
     wanted, size = _known(metrics), parse_change(change)
-    found = baseline if isinstance(baseline, RunSet) else read_set(baseline, store)
+    found = baseline if isinstance(baseline, RunSet) else read_set(baseline, store, tuple(labels))
     if found.unread:
         name, reason = found.unread[0]
         raise ValueError(f"{name}: {reason}")

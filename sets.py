@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import baselines
 from .analyzer.compare.runs import OF_ONE_CAPTURE, Run, circumstances, settings, split
+from .analyzer.labels import LabelRule
 from .dissectors._core import CaptureError
 from .replay.lab import folder as lab
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 CAPTURES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tr")
 PACKED = (".gz", ".zst", ".xz", ".lz4")
@@ -55,6 +56,7 @@ class RunSet:
 def read_set(
     text: str,
     store: Path | None = None,
+    labels: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
 ) -> RunSet:
     """Find a set, read its results and analyze its captures.
@@ -65,6 +67,8 @@ def read_set(
         A path, a glob, the name of a baseline, or several of these with commas between.
     store
         Folder of baselines; None for the user's own.
+    labels
+        Names for paths of captures, as for `analyze`; runs of the lab know theirs.
     progress
         Called with the name of each capture or run that is to be analyzed.
 
@@ -72,7 +76,11 @@ def read_set(
     ------
     SetError
         When there is nothing of that name, or a name means two things, or no runs are in it.
+    ValueError
+        When a label cannot be read.
     """
+    for label in labels:
+        LabelRule.parse(label)  # a mistake is no capture's fault
     sources = find_sources(text, store or baselines.default_store())
     runs: list[Run] = []
     unread: list[tuple[str, str]] = []
@@ -80,7 +88,7 @@ def read_set(
         if progress is not None and source.kind in ("run", "capture"):
             progress(str(source.path))
         try:
-            runs += _read(source)
+            runs += _read(source, labels)
         except (CaptureError, ValueError, OSError) as error:
             unread.append((str(source.path), str(error)))
     if not runs and not unread:
@@ -173,9 +181,9 @@ def _is_capture(path: Path) -> bool:
     return plain.suffix in CAPTURES
 
 
-def _read(source: Source) -> list[Run]:
+def _read(source: Source, labels: Sequence[str]) -> list[Run]:
     if source.kind == "run":
-        return [_of_the_lab(source.path)]
+        return [_of_the_lab(source.path, labels)]
     if source.kind == "baseline":
         return list(_of_a_baseline(baselines.opened(source.path)))
     if source.kind == "results":
@@ -185,18 +193,18 @@ def _read(source: Source) -> list[Run]:
         except ValueError as error:
             raise ValueError(f"{source.path}: no JSON: {error}") from error
         return list(_of_a_result(source.path, document))
-    return [Run(str(source.path), _analyzed(source.path))]
+    return [Run(str(source.path), _analyzed(source.path, labels))]
 
 
-def _analyzed(path: Path) -> Node:
+def _analyzed(path: Path, labels: Sequence[str]) -> Node:
     from .api import analyze
 
-    return analyze(path).to_dict()
+    return analyze(path, labels=labels).to_dict()
 
 
-def _of_the_lab(path: Path) -> Run:
+def _of_the_lab(path: Path, labels: Sequence[str]) -> Run:
     facts = lab.facts(path)
-    document = _analyzed(path)
+    document = _analyzed(path, labels)
     scenario = json.loads((path / lab.SCENARIO).read_text(encoding="utf-8"))
     if not isinstance(scenario, dict) or not isinstance(facts.get("scenario"), str):
         raise ValueError(f"{path}: expected the scenario of a run in {lab.SCENARIO}")

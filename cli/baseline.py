@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .compare import store_option, tell
+from .compare import labels_option, store_option, tell
 from .faults import BAD_INPUT, refusals
 from .terminal import plain
 
@@ -29,8 +29,11 @@ def baseline_command() -> None:
 @click.argument("name")
 @click.argument("sets", nargs=-1, required=True, metavar="SET...")
 @store_option
+@labels_option
 @click.option("--force", is_flag=True, help="Replace the baseline of that name.")
-def save_command(name: str, sets: tuple[str, ...], store: Path | None, force: bool) -> None:
+def save_command(
+    name: str, sets: tuple[str, ...], store: Path | None, labels: tuple[str, ...], force: bool
+) -> None:
     """Keep the results of all runs of sets; sets are named as for compare.
 
     Of every run its result is kept, with its scenario, settings and versions; no capture is.
@@ -45,7 +48,7 @@ def save_command(name: str, sets: tuple[str, ...], store: Path | None, force: bo
     with refusals():
         chosen = store or baselines.default_store()
         baselines.check_free(chosen, name, force=force)
-        found = [read_set(one, chosen, tell) for one in sets]
+        found = [read_set(one, chosen, labels, tell) for one in sets]
         if failures := [failure for one in found for failure in one.unread]:
             for path, reason in failures:
                 click.echo(plain(f"Error: {path}: {reason}"), err=True)

@@ -12,6 +12,7 @@ import click
 
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE
+from .terminal import rendered, show
 
 if TYPE_CHECKING:
     from ..analyzer.compare.comparison import Comparison
@@ -29,6 +30,15 @@ store_option = click.option(
 )
 
 
+labels_option = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NET=NAME",
+    help="Names for paths of captures, as for analyze: what is compared has the same name.",
+)
+
+
 def tell(name: str) -> None:
     """Say on standard error what is being analyzed, where someone waits for it."""
     if sys.stderr.isatty():
@@ -39,6 +49,7 @@ def tell(name: str) -> None:
 @click.argument("baseline")
 @click.argument("candidate", required=False)
 @store_option
+@labels_option
 @click.option(
     "--tolerances",
     type=CAPTURE,
@@ -88,6 +99,7 @@ def compare_command(
     baseline: str,
     candidate: str | None,
     store: Path | None,
+    labels: tuple[str, ...],
     tolerances: Path | None,
     metrics: tuple[str, ...],
     fail_on: str | None,
@@ -125,7 +137,7 @@ def compare_command(
         if candidate is None:
             from .plan import give_plan
 
-            give_plan(baseline, str(plan), store, metrics, form, seed)
+            give_plan(baseline, str(plan), store, labels, metrics, form, seed)
             return
         from ..comparisons import compare
         from ..reports.compare.document import document
@@ -134,6 +146,7 @@ def compare_command(
             baseline,
             candidate,
             store=store,
+            labels=labels,
             tolerances=tolerances,
             metrics=metrics,
             seed=seed,
@@ -144,11 +157,15 @@ def compare_command(
             from ..reports.compare.page import page
 
             _write(html, page(told), force=force)
-        text = _text(told, form, fail_on, _shown(fail_on, everything=everything or bool(metrics)))
-        if output is None:
-            click.echo(text, nl=False)
+        shown = _shown(fail_on, everything=everything or bool(metrics))
+        if output is not None:
+            _write(output, _text(told, form, fail_on, shown), force=force)
+        elif form == "text":
+            from ..reports.compare.text import report
+
+            show(report(told, shown))
         else:
-            _write(output, text, force=force)
+            click.echo(_text(told, form, fail_on, shown), nl=False)
     if code := _exit_code(found, fail_on):
         sys.exit(code)
 
@@ -174,7 +191,6 @@ def _text(told: dict[str, Any], form: str, fail_on: str | None, shown: frozenset
 
         return xml(told, fail_on or "worse")
     from ..reports.compare.text import report
-    from .terminal import rendered
 
     return rendered(report(told, shown))
 

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def give_plan(
-    baseline: str, change: str, store: Path | None, metrics: tuple[str, ...], form: str, seed: int
+    baseline: str,
+    change: str,
+    store: Path | None,
+    labels: tuple[str, ...],
+    metrics: tuple[str, ...],
+    form: str,
+    seed: int,
 ) -> None:
     """Say how many runs a side it takes to see a change.
 
@@ -26,7 +32,8 @@ def give_plan(
     from ..comparisons import plan
     from ..reports.compare.plan import document, report
 
-    told = document(plan(baseline, change, metrics=metrics, store=store, seed=seed), change, seed)
+    found = plan(baseline, change, metrics=metrics, store=store, labels=labels, seed=seed)
+    told = document(found, change, seed)
     if form == "json":
         click.echo(json.dumps(told, ensure_ascii=False))
     else:

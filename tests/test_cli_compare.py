@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from html.parser import HTMLParser
 from pathlib import Path
+from time import process_time
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -149,6 +150,28 @@ def test_a_result_with_parts_missing_is_named(tmp_path: Path) -> None:
     found = inside("compare", SLOW, both)
     assert found.exit_code == 2
     assert "broken.json: no whole pathscope.result/1: 'handovers'" in found.stderr
+
+
+def test_paths_have_the_names_that_the_user_gives() -> None:
+    labels = ("--label", "2001:db8:1::/64=WLAN", "--label", "2001:db8:2::/64=cellular")
+    told = document(FAILOVER, FAILOVER, *labels, "--metric", "goodput_bps")
+    places = {row["place"] for row in told["groups"][0]["rows"]}
+    assert {"path WLAN, a", "path cellular, a"} <= places
+    assert inside("compare", SLOW, FAST, "--label", "nonsense").exit_code == 2
+
+
+def test_a_thousand_stored_results_take_under_5_s(tmp_path: Path) -> None:
+    """Of processor time: what else the machine does is not ours."""
+    for kept in (SLOW, FAST):
+        (tmp_path / kept.name).mkdir()
+        (tmp_path / kept.name / "runs").symlink_to(kept / "runs")
+        facts = json.loads((kept / "baseline.json").read_text())
+        runs = [{**facts["runs"][n % 8], "name": f"run-{n}"} for n in range(500)]
+        (tmp_path / kept.name / "baseline.json").write_text(json.dumps(facts | {"runs": runs}))
+    start = process_time()
+    told = document("rto-1000", "rto-500", "--store", tmp_path)
+    assert process_time() - start < 5
+    assert len(told["groups"][0]["baseline"]) == 500
 
 
 def test_files_are_written_whole_and_not_overwritten(tmp_path: Path) -> None:
