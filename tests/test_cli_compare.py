@@ -16,6 +16,7 @@ from pathscope.analyzer.compare.runs import Run
 from pathscope.reports.compare import cells, markdown
 from pathscope.reports.compare.junit import xml
 from pathscope.reports.compare.page import page
+from pathscope.sets import read_set
 from running import CAPTURES, FAILOVER, ROOT, inside
 from sided import finding, handover, result
 
@@ -172,6 +173,21 @@ def test_a_thousand_stored_results_take_under_5_s(tmp_path: Path) -> None:
     told = document("rto-1000", "rto-500", "--store", tmp_path)
     assert process_time() - start < 5
     assert len(told["groups"][0]["baseline"]) == 500
+
+
+def test_a_frame_of_the_other_end_is_marked(tmp_path: Path) -> None:
+    for kept in (SLOW, FAST):
+        run = next(iter(read_set(str(kept)).runs))
+        baselines.save(tmp_path, kept.name, [run])
+    told = document("rto-1000", "rto-500", "--store", tmp_path)
+    ((timeline,),) = [group["timelines"] for group in told["groups"]]
+    moments = {one["instant"]: one["candidate"] for one in timeline["instants"]}
+    assert moments["t_first_arrival"]["other_capture"]
+    assert "other_capture" not in moments["t_first_new"]
+    # PMR 2: the third time-out of 0.5 s, less what the timer had run when the link failed.
+    assert 1.4e9 < moments["t_first_new"]["offset_ns"] < 1.6e9
+    frame = moments["t_first_arrival"]["frame"]
+    assert f" {frame}' " in inside("compare", "rto-1000", "rto-500", "--store", tmp_path).stdout
 
 
 def test_files_are_written_whole_and_not_overwritten(tmp_path: Path) -> None:

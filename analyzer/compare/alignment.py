@@ -21,11 +21,15 @@ FAILED, MOVED = "t_fail", "t_first_new"
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When an instant was, from the origin on, and its frame; None: absent, for the reason."""
+    """When an instant was, from the origin on, and its frame; None: absent, for the reason.
+
+    `elsewhere`: the frame is in the capture of the other end.
+    """
 
     offset_ns: int | None
     frame: int | None
     reason: str | None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +82,5 @@ def _moment(instants: Node, name: str, origin: str) -> Moment:
     found = instants.get(name, {"ns": None, "reason": "an earlier pathscope does not tell"})
     if found["ns"] is None:
         return Moment(None, None, found["reason"])
-    return Moment(found["ns"] - instants[origin]["ns"], found["frame"], None)
+    offset_ns = found["ns"] - instants[origin]["ns"]
+    return Moment(offset_ns, found["frame"], None, found.get("other_capture", False))

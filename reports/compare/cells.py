@@ -207,6 +207,9 @@ def _some(frames: list[int]) -> str:
     return text if len(frames) <= MOST_FRAMES else f"{text} and {len(frames) - MOST_FRAMES} more"
 
 
+ELSEWHERE = "'"
+"""Beside a frame of the other end's capture."""
+
 TIMELINE_HEAD = ("instant", "baseline", "frame", "candidate", "frame", "difference")
 
 
@@ -225,7 +228,7 @@ def _moments(before: Node, after: Node) -> tuple[str, ...]:
         frame = side.get("frame")
         found += (
             NOTHING if offset is None else _seconds(offset),
-            NOTHING if frame is None else str(frame),
+            NOTHING if frame is None else f"{frame}{ELSEWHERE if 'other_capture' in side else ''}",
         )
     if None in offsets:
         return (*found, NOTHING)
@@ -237,9 +240,12 @@ def _seconds(offset_ns: int) -> str:
 
 
 def timeline_title(one: Node) -> str:
-    """Say which handover it is, and from when on times count."""
+    """Say which handover it is, from when on times count, and whose frames are marked."""
     origin = "the link's failure" if one["origin"] == "t_fail" else "the first new DATA"
-    return f"{one['place']}: from {origin} on"
+    moments = (side for i in one["instants"] for side in (i["baseline"], i["candidate"]))
+    marked = any("other_capture" in moment for moment in moments)
+    note = f" ({ELSEWHERE}: a frame of the other end's capture)" if marked else ""
+    return f"{one['place']}: from {origin} on{note}"
 
 
 def summary(document: Node) -> str:

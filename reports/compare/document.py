@@ -120,4 +120,5 @@ def _timeline(one: Aligned) -> Node:
 def _moment(moment: Moment) -> Node:
     if moment.offset_ns is None:
         return {"offset_ns": None, "reason": moment.reason}
-    return {"offset_ns": moment.offset_ns, "frame": moment.frame}
+    found: Node = {"offset_ns": moment.offset_ns, "frame": moment.frame}
+    return found | ({"other_capture": True} if moment.elsewhere else {})
