@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .columns import ranked
 from .measure import NS_PER_S
 
 if TYPE_CHECKING:
@@ -57,40 +58,43 @@ def _next(tau: float, sample: float) -> float:
 def round_trips(context: Context, sender: End) -> dict[int, Average]:
     """Average the round-trip times of a sender in nanoseconds, by path; those with samples only."""
     bin_ns = context.bins.bin_ns
-    sums: dict[int, dict[int, list[int]]] = {}
-    for path, start_ns, count, total_ns in _rows(context, sender, "rtt_count", "rtt_sum_ns"):
-        if count:
-            _add(sums, path, start_ns, count, total_ns)
-    for row in context.sent(context.heartbeats, sender):
-        if row["ack_ns"] is not None and row["rtt_ns"] >= 0:  # a clock can be set back
-            start_ns = row["ack_ns"] // bin_ns * bin_ns
-            _add(sums, row["path"], start_ns, 1, row["rtt_ns"])
-    return {
-        path: Average.of({start: total / count for start, (count, total) in found.items()}, bin_ns)
-        for path, found in sums.items()
-    }
-
-
-def _add(
-    sums: dict[int, dict[int, list[int]]], path: int, start_ns: int, count: int, total_ns: int
-) -> None:
-    found = sums.setdefault(path, {}).setdefault(start_ns, [0, 0])
-    found[0] += count
-    found[1] += total_ns
+    path, start_ns, count, sum_ns = _columns(context, sender, "rtt_count", "rtt_sum_ns")
+    beats = [
+        (row["path"], row["ack_ns"] // bin_ns * bin_ns, 1, row["rtt_ns"])
+        for row in context.sent(context.heartbeats, sender)
+        if row["ack_ns"] is not None and row["rtt_ns"] >= 0  # a clock can be set back
+    ]
+    if beats:
+        added = np.array(beats, np.int64).T
+        path, start_ns, count, sum_ns = (
+            np.concatenate(both)
+            for both in zip((path, start_ns, count, sum_ns), added, strict=True)
+        )
+    found = {}
+    for one in sorted(set(path[count > 0].tolist())):
+        own = (path == one) & (count > 0)
+        bins, places = ranked(start_ns[own])
+        counts, sums = (np.bincount(places, column[own]) for column in (count, sum_ns))
+        found[one] = Average.of(
+            dict(zip(bins.tolist(), (sums / counts).tolist(), strict=True)), bin_ns
+        )
+    return found
 
 
 def rates(context: Context, sender: End) -> dict[int, Average]:
     """Average the rates in bit/s at which a sender's DATA was acknowledged, by path."""
     bin_ns = context.bins.bin_ns
-    samples: dict[int, dict[int, float]] = {}
-    for path, start_ns, acked_bytes in _rows(context, sender, "acked_bytes"):
-        if acked_bytes:
-            samples.setdefault(path, {})[start_ns] = acked_bytes * 8 * NS_PER_S / bin_ns
-    return {path: Average.of(found, bin_ns) for path, found in samples.items()}
+    path, start_ns, acked_bytes = _columns(context, sender, "acked_bytes")
+    rate_bps = acked_bytes * (8 * NS_PER_S / bin_ns)
+    found = {}
+    for one in sorted(set(path[acked_bytes > 0].tolist())):
+        own = (path == one) & (acked_bytes > 0)
+        samples = dict(zip(start_ns[own].tolist(), rate_bps[own].tolist(), strict=True))
+        found[one] = Average.of(samples, bin_ns)
+    return found
 
 
-def _rows(context: Context, sender: End, *names: str) -> list[tuple[int, ...]]:
+def _columns(context: Context, sender: End, *names: str) -> tuple[Column, ...]:
     columns = context.bins.columns
     own = columns["is_b"] == (sender == "b")
-    chosen = [columns[name][own].tolist() for name in ("path", "start_ns", *names)]
-    return list(zip(*chosen, strict=True))
+    return tuple(columns[name][own].astype(np.int64) for name in ("path", "start_ns", *names))

@@ -15,6 +15,7 @@ import numpy as np
 
 from .alternates import alternates
 from .averages import KEPT, rates, round_trips
+from .columns import ranked
 from .context import other
 from .measure import NS_PER_S, Measure
 from .model import PathChoice, PathForecast
@@ -129,7 +130,7 @@ class _Use:
             columns[name][own].astype(np.int64)
             for name in ("path", "start_ns", "new_bytes", "new_chunks")
         )
-        bins, places = np.unique(start_ns, return_inverse=True)
+        bins, places = ranked(start_ns)
         sums = np.bincount(places, new_bytes, len(bins))
         begin_ns = np.maximum(start_ns, row["start_ns"])
         end_ns = np.minimum(start_ns + context.bins.bin_ns, row["end_ns"])

@@ -47,6 +47,16 @@ def to_bools(column: pa.ChunkedArray) -> Column:
     return bits[array.offset : array.offset + len(array)].astype(bool)
 
 
+def ranked(column: Column) -> tuple[Column, Column]:
+    """Return the values of a column, sorted and each once, and the place of each row's among them.
+
+    As `numpy.unique` does, which imports `numpy.ma`.
+    """
+    ordered = np.sort(column)
+    values = ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]]
+    return values, np.searchsorted(values, column)
+
+
 def is_letter(column: pa.ChunkedArray, letter: str) -> Column:
     """Return, as booleans, which strings are this letter; each is one ASCII letter, none null."""
     array = column.combine_chunks()

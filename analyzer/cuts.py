@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .columns import ranked
 from .measure import Measure, seconds
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Cuts:
         """Add up the bins of a sender."""
         columns = context.bins.columns
         own = columns["is_b"] == (sender == "b")
-        starts, places = np.unique(columns["start_ns"][own], return_inverse=True)
+        starts, places = ranked(columns["start_ns"][own])
         running = {}
         for name in SUMS:
             sums = np.zeros(len(starts), np.int64)

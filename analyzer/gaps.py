@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .columns import to_numpy
+from .columns import ranked, to_numpy
 from .measure import NS_PER_S
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def capture_gaps(ledger: Ledger) -> tuple[tuple[int, int], ...]:
     Each is from the end of a bin with packets to the start of the next one, in time order.
     """
     tables = [ledger.tables[name] for name in ("intervals", "flow_intervals")]
-    starts = np.unique(np.concatenate([to_numpy(table["start_ns"]) for table in tables]))
+    starts, _ = ranked(np.concatenate([to_numpy(table["start_ns"]) for table in tables]))
     if len(starts) < 2:
         return ()
     ends = starts[:-1] + ledger.options.bin_ns

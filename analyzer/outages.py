@@ -6,6 +6,7 @@ none tells an outage: a HEARTBEAT without its ACK, or DATA that had to be sent a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from .context import ENDS, other
@@ -39,10 +40,11 @@ def outage_s(outages: tuple[Outage, ...], sender: End) -> Measure:
 
 def _outages(context: Context, sender: End, path: int) -> list[Outage]:
     lost = sorted(_unanswered(context, sender, path), key=lambda one: one.ns)
+    times_ns = [one.ns for one in lost]
     found = []
     for start, end in _silences(context, other(sender), path) if lost else ():
         end_ns = context.row["end_ns"] if end is None else end.ns
-        inside = [one for one in lost if start.ns <= one.ns <= end_ns]
+        inside = lost[bisect_left(times_ns, start.ns) : bisect_right(times_ns, end_ns)]
         if inside:
             duration_s = Measure(
                 seconds(end_ns - start.ns),

@@ -147,13 +147,16 @@ def sacks_to_dead_path(context: Context, _: Analysed) -> Iterator[Finding]:
 def rto_below_sack_delay(context: Context, _: Analysed) -> Iterator[Finding]:
     """T3-rtx that expired while the SACK was only put off (RFC 9260 section 6.2)."""
     for end in ENDS:
-        hasty = [
+        soon = [
             row
             for row in context.sent(context.timeouts, end)
-            if row["elapsed_ns"] is not None
-            and row["elapsed_ns"] < SACK_DELAY_NS
-            and _was_on_its_way(context, end, row)
+            if row["elapsed_ns"] is not None and row["elapsed_ns"] < SACK_DELAY_NS
         ]
+        again: dict[int, list[Row]] = {row["frame"]: [] for row in soon}
+        for row in context.sent(context.retransmissions, end):
+            if row["frame"] in again:
+                again[row["frame"]].append(row)
+        hasty = [row for row in soon if _was_on_its_way(context, end, row, again[row["frame"]])]
         if hasty:
             least_s = min(row["elapsed_ns"] for row in hasty) / NS_PER_S
             yield Finding(
@@ -166,17 +169,20 @@ def rto_below_sack_delay(context: Context, _: Analysed) -> Iterator[Finding]:
             )
 
 
-def _was_on_its_way(context: Context, end: End, expiry: Row) -> bool:
-    """Whether the SACK came sooner after the expiry than a round trip takes."""
+def _was_on_its_way(context: Context, end: End, expiry: Row, again: list[Row]) -> bool:
+    """Whether the SACK came sooner after the expiry than a round trip takes.
+
+    `again` is what was sent again in the expiry's frame.
+    """
     least_ns = min(
         (row["min_ns"] for row in context.sent(context.rtt, end, expiry["retransmission_path"])),
         default=None,
     )
     return least_ns is not None and any(
-        row["frame"] == expiry["frame"]
+        row["path"] == expiry["retransmission_path"]
         and row["ack_ns"] is not None
         and row["ack_ns"] - row["time_ns"] < least_ns
-        for row in context.sent(context.retransmissions, end, expiry["retransmission_path"])
+        for row in again
     )
 
 

@@ -15,7 +15,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import traces
+import simulated
 from captures import DATA, ROOT, capture_of, warm
 from contender import Contender, interleave
 from pathscope.dissectors import _core
@@ -207,7 +207,7 @@ def about_trace(readers: list[Contender], path: Path) -> list[str]:
         f" {path.stat().st_size / 1e6:.0f} MB. The study's table has three quantities of five pairs"
         " of nodes; analyze gives them of all ten, with all else that it gives."
     )
-    text, kept, value = traces.promise(readers)
+    text, kept, value = simulated.promise(readers)
     return [
         subject,
         "",
@@ -258,9 +258,9 @@ def main() -> int:
         warm(longer)
         lengths.append(analyze(longer, length, f"pathscope analyze, {times} x"))
     interleave(lengths, min(3, options.runs))
-    trace = traces.trace(PROGRAM)
+    trace = simulated.trace(PROGRAM)
     warm(trace)
-    scripts = traces.readers(PROGRAM, trace)
+    scripts = simulated.readers(PROGRAM, trace)
     interleave(scripts, min(3, options.runs))
 
     contenders = [*large, *readers, *lengths, *scripts]
@@ -273,7 +273,7 @@ def main() -> int:
     print(text)
     if options.write:
         write(options.write, text)
-    kept = [kept for _, kept, _ in (*promises(large), traces.promise(scripts))]
+    kept = [kept for _, kept, _ in (*promises(large), simulated.promise(scripts))]
     return 0 if all(kept) else 1
 
 

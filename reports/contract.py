@@ -11,9 +11,9 @@ from .audit_contract import choice_object, prediction_object, timeline_object
 from .ends_contract import capture_objects, transit
 from .flow_contract import connection_object, flow_object, icmp_object
 from .receivers import outage_object, receiver_object, waiting_object
-from .simulation import simulation_object
+from .simulation_contract import simulation_object
 from .values import finding, instant, measure, measures
-from .verdicts import verdict_object
+from .verdicts_contract import verdict_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.text import Text
@@ -10,7 +10,6 @@ from rich.text import Text
 from ..analyzer.measure import NS_PER_S
 from .layout import grid, section
 from .units import bits_per_second, duration, file_name
-from .values import measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,32 +18,6 @@ if TYPE_CHECKING:
     from ..analyzer.verdicts import Place, Verdict
 
 STYLE = {"pass": "green", "fail": "bold red", "absent": "dim"}
-
-
-def verdict_object(verdict: Verdict, capture: int) -> dict[str, Any]:
-    """Return a verdict; `capture` is the index of its capture."""
-    return {
-        "capture": capture,
-        "thresholds": file_name(verdict.thresholds),
-        "metric": verdict.limit.metric,
-        "min": verdict.limit.low,
-        "max": verdict.limit.high,
-        "where": None if verdict.place is None else _place(verdict.place),
-        "value": measure(verdict.measure),
-        "verdict": verdict.outcome,
-        "certain": verdict.certain,
-    }
-
-
-def _place(place: Place) -> dict[str, Any]:
-    return {
-        "association": place.association,
-        "flow": place.flow,
-        "connection": place.connection,
-        "path": place.path,
-        "sender": place.sender,
-        "keys": list(place.keys[1:]),
-    }
 
 
 def verdicts_section(verdicts: Sequence[Verdict]) -> Group:

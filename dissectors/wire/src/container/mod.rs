@@ -311,40 +311,6 @@ impl Capture {
         }
     }
 
-    /// Whether the file is a simulator's trace: lines instead of records.
-    pub fn is_trace(&self) -> bool {
-        matches!(self.parser, Parser::Text(_))
-    }
-
-    /// The next line of a trace, or `None` at its end.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] once, where the file goes wrong: it ends within a line, or is no text.
-    pub fn line(&mut self) -> Result<Option<TextLine<'_>>> {
-        let (Parser::Text(text), false) = (&mut self.parser, self.ended) else { return Ok(None) };
-        match text.find(&mut self.stream) {
-            Ok(Some(length)) => {
-                self.frames += 1;
-                let offset = self.stream.offset();
-                let bytes = text::content(self.stream.take(length));
-                Ok(Some(TextLine { number: self.frames, offset, bytes }))
-            }
-            Ok(None) => {
-                self.ended = true;
-                Ok(None)
-            }
-            Err(Fault { offset, expected, found }) => {
-                self.ended = true;
-                Err(Error::Damaged { path: self.name.clone(), offset, expected, found })
-            }
-        }
-    }
-
-    #[cold]
-    fn no_packets(&self) -> Error {
-        Error::Usage(format!("{}: a simulator's trace holds no bytes of packets", self.name))
-    }
-
     /// All interfaces declared so far, those of earlier sections first.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces

@@ -2,7 +2,10 @@
 
 use memchr::memchr;
 
+use super::Capture;
+use super::format::Parser;
 use super::stream::{Fault, Stream};
+use crate::error::{Error, Result};
 
 /// Far more than any line of a trace has.
 const MAX_LINE: usize = 64 << 10;
@@ -42,7 +45,7 @@ impl Text {
     }
 
     /// Bytes of the next line with its newline, or `None` at the end of the file.
-    pub fn find(&mut self, stream: &mut Stream) -> Result<Option<usize>, Fault> {
+    pub fn find(&mut self, stream: &mut Stream) -> std::result::Result<Option<usize>, Fault> {
         let mut searched = 0;
         let mut wanted = 1;
         loop {
@@ -69,8 +72,44 @@ impl Text {
     }
 }
 
+impl Capture {
+    /// Whether the file is a simulator's trace: lines instead of records.
+    pub fn is_trace(&self) -> bool {
+        matches!(self.parser, Parser::Text(_))
+    }
+
+    /// The next line of a trace, or `None` at its end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] once, where the file goes wrong: it ends within a line, or is no text.
+    pub fn line(&mut self) -> Result<Option<TextLine<'_>>> {
+        let (Parser::Text(text), false) = (&mut self.parser, self.ended) else { return Ok(None) };
+        match text.find(&mut self.stream) {
+            Ok(Some(length)) => {
+                self.frames += 1;
+                let offset = self.stream.offset();
+                let bytes = content(self.stream.take(length));
+                Ok(Some(TextLine { number: self.frames, offset, bytes }))
+            }
+            Ok(None) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Err(Fault { offset, expected, found }) => {
+                self.ended = true;
+                Err(Error::Damaged { path: self.name.clone(), offset, expected, found })
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn no_packets(&self) -> Error {
+        Error::Usage(format!("{}: a simulator's trace holds no bytes of packets", self.name))
+    }
+}
+
 /// A line without what ends it, on whatever system it was written.
-pub(super) fn content(line: &[u8]) -> &[u8] {
+fn content(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
