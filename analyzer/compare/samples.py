@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 Node = dict[str, Any]
-Units = "Mapping[tuple[str, str], str]"
-"""By the key that a number stands directly below (see `reports.names`), and its own: its unit."""
 
 SECTIONS = ("associations", "flows", "connections", "simulations")
 

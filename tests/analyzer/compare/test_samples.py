@@ -9,12 +9,20 @@ from typing import Any
 
 import pathscope
 import pytest
+from pathscope import api
 from pathscope.analyzer.compare.model import Sample
 from pathscope.analyzer.compare.samples import NOT_THERE, SECTIONS, samples
 from pathscope.reports import names
 
-CAPTURES = Path(__file__).parents[3] / "fixtures" / "captures"
-SOME = ("lab-asconf/client.pcapng", "lab-return/client.pcapng", "flows-mixed/flows.pcap")
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+CAPTURES = FIXTURES / "captures"
+SOME = (
+    "lab-asconf/client.pcapng",
+    "lab-restart/client.pcapng",
+    "lab-return/client.pcapng",
+    "flows-mixed/flows.pcap",
+    "../malformed/ns2-lines.tr",
+)
 
 
 @cache
@@ -57,7 +65,17 @@ def numbers(node: Any, known: set[str]) -> list[tuple[str, float | None]]:
 
 @pytest.mark.parametrize("capture", SOME)
 def test_every_number_with_a_unit_is_collected_once(capture: str) -> None:
-    whole = document(capture)
+    holds_every_number(document(capture))
+
+
+def test_of_two_captures_what_went_from_end_to_end_is_collected_too() -> None:
+    both = [CAPTURES / "lab-lossy" / name for name in ("client.pcapng", "server.pcapng")]
+    whole = api.analyze_two(both[0], both[1])[0].to_dict()
+    holds_every_number(whole)
+    assert ("one_way_delay_mean_ns", "path wlan, transit, a") in collected({"run": whole})
+
+
+def holds_every_number(whole: dict[str, Any]) -> None:
     expected = numbers([whole[section] for section in SECTIONS], {key for _, key in names.units()})
     found = collected({"run": whole}).values()
     assert sorted((one.metric, one.values) for one in found) == sorted(
