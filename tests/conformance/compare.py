@@ -66,9 +66,9 @@ def captures_in(folder: Path) -> list[Path]:
 def is_capture(path: Path) -> bool:
     """Tell whether a file starts like a pcap, a pcapng, a snoop or a compressed file.
 
-    Traces of simulators hold no packets that tshark could read.
+    Traces of simulators hold no packets that tshark could read, and stored results none at all.
     """
-    if ".tr" in path.suffixes:
+    if {".tr", ".json"} & set(path.suffixes):
         return False
     with path.open("rb") as file:
         return file.read(4).startswith(MAGICS)
