@@ -10,7 +10,7 @@ export PYO3_PYTHON := $(CURDIR)/$(PY)
 
 # What the installed package is made from; Python sources are used in place and need no rebuild.
 RUST_SOURCES := Cargo.toml Cargo.lock \
-	$(shell find dissectors -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+	$(shell find dissectors replay -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 BUILT := $(VENV)/.built
 
 # A crate in no workspace but its own; `make fuzz` tries so many inputs on each of its targets.
@@ -50,12 +50,12 @@ types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
-	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core
+	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
-	$(CARGO) test --locked --package pathscope-wire
+	$(CARGO) test --locked --package pathscope-wire --package pathscope-replay
 	$(CARGO) fmt --check --manifest-path $(FUZZ)/Cargo.toml
 	$(CARGO) clippy --locked --lib --tests --target-dir target --manifest-path $(FUZZ)/Cargo.toml -- --deny warnings
 	$(CARGO) test --locked --lib --target-dir target --manifest-path $(FUZZ)/Cargo.toml
@@ -107,7 +107,7 @@ wheel: build ## build a wheel into dist/
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 clean: ## remove everything that was built, but not bench/data
-	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so \
+	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so replay/_native.*.so \
 		$(addprefix $(FUZZ)/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +

@@ -1,0 +1,1 @@
+"""What a replay did, held against what it was to do."""

@@ -1,0 +1,1 @@
+"""Interfaces that are given: what may be sent there, and leaving them as they were."""

@@ -1,0 +1,1 @@
+"""A trace's messages sent again by a real stack."""

@@ -1,0 +1,1 @@
+//! What becomes of a frame between the capture and the wire.

@@ -1,0 +1,1 @@
+"""A trace's packets sent again as they are."""

@@ -1,0 +1,1 @@
+"""Impairments over time: profiles, other formats of them, and what captures say."""

@@ -1,0 +1,1 @@
+"""What a replay did, for people and programs."""
