@@ -5,7 +5,7 @@ use pathscope_wire::packet::Outer;
 
 use super::ip::{V6_HEADER, header_length, is_v4, protocol};
 
-const HOP_BY_HOP: u8 = 0;
+pub(super) const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 pub(super) const FRAGMENT: u8 = 44;
 /// RFC 791 section 3.1: loose and strict source and record route.
@@ -72,7 +72,9 @@ pub(super) fn is_source_routed(packet: &[u8], found: &Outer) -> bool {
     loop {
         match *options {
             [NO_OPERATION, ref rest @ ..] => options = rest,
-            [kind, length, pointer, ..] if SOURCE_ROUTES.contains(&kind) => return pointer <= length,
+            [kind, length, pointer, ..] if SOURCE_ROUTES.contains(&kind) => {
+                return pointer <= length;
+            }
             [END_OF_LIST, ..] | [] | [_] | [_, 0 | 1, ..] => return false,
             [_, length, ..] => options = options.get(usize::from(length)..).unwrap_or_default(),
         }

@@ -100,7 +100,8 @@ impl Plan {
 
     /// Makes the copied headers those of the piece that was `at` bytes into what is cut.
     fn place(&self, packet: &mut [u8], at: usize, more: bool) -> Option<()> {
-        let units = u16::try_from((self.before + at) / UNIT).ok().filter(|units| *units < 1 << 13)?;
+        let units =
+            u16::try_from((self.before + at) / UNIT).ok().filter(|units| *units < 1 << 13)?;
         let length = packet.len();
         if is_v4(packet) {
             put(packet, 2, u16::try_from(length).ok()?)?;

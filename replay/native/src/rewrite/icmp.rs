@@ -129,7 +129,13 @@ impl Rewriter {
 
 /// Changes the checksum at the start of `field` by `sum`, and notes that in `change`: the quote
 /// was taken somewhere on the way, so whether it is right cannot be asked.
-fn follow(packet: &mut [u8], field: Range<usize>, sum: Change, zero_is_none: bool, change: &mut Change) {
+fn follow(
+    packet: &mut [u8],
+    field: Range<usize>,
+    sum: Change,
+    zero_is_none: bool,
+    change: &mut Change,
+) {
     let at = field.start;
     let Some(old) = packet.get(field).and_then(|rest| rest.first_chunk::<2>()) else { return };
     let old = u16::from_be_bytes(*old);

@@ -165,7 +165,9 @@ pub(super) fn malformed(problem: &Problem) -> Reason {
 /// Fills in a length of zero, as segmentation offload leaves it.
 pub(super) fn fill_length(packet: &mut [u8], job: &mut Job) {
     let (at, header) = if is_v4(packet) { (2, 0) } else { (4, V6_HEADER) };
-    let empty = packet.get(at..at + 2) == Some(&[0, 0]);
+    // A jumbogram's length is in an option (RFC 2675).
+    let in_option = !is_v4(packet) && packet.get(6) == Some(&extension::HOP_BY_HOP);
+    let empty = packet.get(at..at + 2) == Some(&[0, 0]) && !in_option;
     let length = u16::try_from(packet.len().saturating_sub(header)).unwrap_or(0);
     let mut change = Change::default();
     if empty && length > 0 && change.write(packet, at, &length.to_be_bytes()) {

@@ -93,12 +93,14 @@ impl Rules {
     fn unique(&self) -> Result<(), Error> {
         let twice = |text: String| Err(Error::Twice { text });
         for (at, one) in self.addresses.iter().enumerate() {
-            let same = |other: &Rule| (other.v4, other.mask, other.from) == (one.v4, one.mask, one.from);
+            let same =
+                |other: &Rule| (other.v4, other.mask, other.from) == (one.v4, one.mask, one.from);
             if self.addresses.iter().skip(at.saturating_add(1)).any(same) {
                 return twice(one.show());
             }
         }
-        if let Some([one, _]) = self.ports.array_windows::<2>().find(|[one, two]| one.0 == two.0) {
+        let mut neighbours = self.ports.iter().zip(self.ports.iter().skip(1));
+        if let Some((one, _)) = neighbours.find(|(one, two)| one.0 == two.0) {
             return twice(format!("port {}", one.0));
         }
         for (at, one) in self.macs.iter().enumerate() {
@@ -160,7 +162,8 @@ impl Rules {
         }
         let found = at.checked_add(SIZE).and_then(|end| bytes.get(at..end));
         // An IPv4-mapped address in a place for IPv6 is no address of IPv4.
-        let found = found.and_then(Address::from_bytes).filter(|found| found.is_v4() == (SIZE == 4));
+        let found =
+            found.and_then(Address::from_bytes).filter(|found| found.is_v4() == (SIZE == 4));
         let mapped = found.and_then(|found| self.address(found));
         match mapped.map(Address::ip) {
             Some(IpAddr::V4(mapped)) => change.write(bytes, at, &mapped.octets()),
@@ -234,10 +237,9 @@ fn both((source, destination): &(String, String)) -> Result<(Mac, Mac), Error> {
 fn mac(text: &str) -> Result<Mac, Error> {
     let byte = |part: &str| (part.len() == 2).then(|| u8::from_str_radix(part, 16).ok()).flatten();
     let bytes: Option<Vec<u8>> = text.split([':', '-']).map(byte).collect();
-    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| Error::Text {
-        text: text.to_owned(),
-        expected: "a MAC of six bytes",
-    })
+    bytes
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or_else(|| Error::Text { text: text.to_owned(), expected: "a MAC of six bytes" })
 }
 
 #[cfg(test)]

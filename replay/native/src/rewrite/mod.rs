@@ -4,6 +4,8 @@
 //! Every module knows one header, and changes it where it stands; what it writes under a checksum is
 //! kept as a [`change::Change`], so that wrong checksums can be repaired or stay as wrong as they were.
 
+#[cfg(test)]
+mod build;
 mod change;
 mod extension;
 mod fragments;
@@ -19,6 +21,8 @@ mod outcome;
 mod sctp;
 mod segments;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod tlv;
 mod transport;
 

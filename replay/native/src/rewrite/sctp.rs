@@ -56,7 +56,7 @@ impl Rewriter {
         let right = if may_change { before } else { after };
         let settled = if job.keep_bad { after ^ right ^ field } else { after };
         if settled != field {
-            job.note_if(field != right, Note::ChecksumRepaired);
+            job.note_if(field != right && !job.keep_bad, Note::ChecksumRepaired);
             change.write(packet, over.start + CHECKSUM, &settled.to_le_bytes());
         }
         Ok(())

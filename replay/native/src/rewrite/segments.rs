@@ -5,11 +5,11 @@ use std::ops::Range;
 use pathscope_wire::packet::Outer;
 
 use super::Rewriter;
+use super::extension;
 use super::frames::Frames;
 use super::ip::{is_v4, protocol};
 use super::job::Job;
 use super::outcome::{Note, Notes, Reason};
-use super::extension;
 use super::transport::tcp_header_length;
 
 /// RFC 9293 section 3.1, RFC 3168.

@@ -34,9 +34,8 @@ pub(super) enum Zero {
 
 impl Settling {
     pub fn settle(self, packet: &mut [u8], job: &mut Job) {
-        let Some(field) = packet.get(self.at..).and_then(|rest| rest.first_chunk::<2>()) else {
-            return;
-        };
+        let field = packet.get(self.at..self.over.end).and_then(|rest| rest.first_chunk::<2>());
+        let Some(field) = field else { return job.note(Note::TransportMalformed) };
         let field = u16::from_be_bytes(*field);
         let absent = field == 0 && self.zero != Zero::Sum;
         if absent && (self.zero == Zero::Absent || job.keep_bad) {
