@@ -37,7 +37,8 @@ impl Rewriter {
         };
         let [_, _, _, _, _, _, _, _, a, b, c, d] = *header;
         let field = u32::from_le_bytes([a, b, c, d]);
-        let may_change = self.rules.maps_ports() || self.rules.maps_addresses() && speaks(bytes);
+        let may_change =
+            self.rules.maps_ports() || self.rules.maps_addresses() && may_hold_addresses(bytes);
         // Of what stays as it is the sum afterwards is the sum before.
         let before = if may_change && !is_fragment { crc32c(bytes) } else { field };
         let mut changed = false;
@@ -112,7 +113,7 @@ impl Rewriter {
 }
 
 /// Whether any chunk may hold an address, where it can be found or where it cannot.
-fn speaks(bytes: &[u8]) -> bool {
+fn may_hold_addresses(bytes: &[u8]) -> bool {
     tlvs(bytes, COMMON_HEADER..bytes.len()).any(|chunk| {
         let [kind, _] = chunk.kind.to_be_bytes();
         matches!(kind, INIT | INIT_ACK | ASCONF | ASCONF_ACK | ERROR | ABORT)

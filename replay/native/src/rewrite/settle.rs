@@ -48,11 +48,11 @@ impl Settling {
         } else if !job.keep_bad {
             let bytes = packet.get(self.over.clone()).unwrap_or_default();
             let pseudo = self.pseudo.map_or(0, |pseudo| pseudo.sum(bytes.len()));
-            let all = fold(pseudo.saturating_add(sum(bytes)));
+            let all = pseudo.saturating_add(sum(bytes));
             // The field is part of the sum, which is all ones when it is right.
-            if all != 0xffff || settled == 0 && absent {
-                // Without the field: 0xffff - x is -x.
-                settled = self.spelled(complement(all + u64::from(!settled)));
+            if fold(all) != 0xffff || settled == 0 && absent {
+                // As a number and not in ones' complement, where nothing but zeros is two numbers.
+                settled = self.spelled(complement(all.saturating_sub(u64::from(settled))));
                 write(packet, self.at, settled);
                 job.note(Note::ChecksumRepaired);
             }
@@ -95,6 +95,15 @@ mod tests {
         assert!(packet == wrong && job.notes.is_empty());
         let (packet, job) = settled(wrong, Zero::Sum, false, false);
         assert!(packet == wrong && job.notes.has(Note::ChecksumNotVerified));
+    }
+
+    #[test]
+    fn of_nothing_but_zeros_the_sum_is_all_ones() {
+        let (packet, job) = settled([0; 6], Zero::Sum, false, true);
+        assert_eq!(packet, [0, 0, 0xff, 0xff, 0, 0]);
+        assert!(job.notes.has(Note::ChecksumRepaired));
+        let (again, job) = settled(packet, Zero::Sum, false, true);
+        assert!(again == packet && job.notes.is_empty());
     }
 
     #[test]
