@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1f5fa8", "#d1495b", "#2a9d8f", "#6a4c93", "#b5651d", "#5c7c2f", "#0b7fab", "#3d405b")
 
+DASHES = {"to_server": "solid", "to_client": "dash"}
+"""Lines of both directions of a path, which are often one upon the other."""
+
 DOWN_FILL = "rgba(209, 73, 91, 0.15)"
+
+WORDS = {"to_server": "to server", "to_client": "to client"}
+OTHER = {"to_server": "to client", "to_client": "to server"}
 
 NS_PER_S = 1e9
 
@@ -68,15 +74,15 @@ def figure(
     steps = schedule(profile, paths, duration_ns)
     end_s = duration_ns / NS_PER_S
     points = {(one.path, one.direction): one for one in measured}
-    routes = sorted(steps, key=_route)
-    for number, (route, group) in enumerate(groupby(routes, key=_route)):
-        colour = COLOURS[number % len(COLOURS)]
+    colours = {path: COLOURS[number % len(COLOURS)] for number, path in enumerate(paths)}
+    for route, group in groupby(sorted(steps, key=_route), key=_route):
+        colour = colours[route[0]]
         for trace, row in _traces(route, list(group), end_s, colour):
             drawn.add_trace(trace, row=row, col=1)
         if route in points:
             drawn.add_trace(_points(points[route], colour), row=1, col=1)
-    for start_s, stop_s, name in _down(steps, end_s):
-        _shade(drawn, start_s, stop_s, name)
+    for (start_s, stop_s), names in _down(steps, end_s).items():
+        _shade(drawn, start_s, stop_s, ", ".join(names))
     for row, (title, _) in enumerate(ROWS, 1):
         drawn.update_yaxes(title={"text": title}, rangemode="tozero", row=row, col=1)
     drawn.update_xaxes(title={"text": "time [s]"}, range=[0, end_s], row=len(ROWS), col=1)
@@ -104,7 +110,7 @@ def _route(step: Step) -> tuple[str, str]:
 def _traces(
     route: tuple[str, str], steps: list[Step], end_s: float, colour: str
 ) -> Iterator[tuple[go.Scatter, int]]:
-    name = f"{route[0]} {route[1].replace('_', ' ')}"
+    name = f"{route[0]} {WORDS[route[1]]}"
     times = [step.at_ns / NS_PER_S for step in steps] + [end_s]
     if any(step.impairment["jitter_ms"] for step in steps):
         yield _band(steps, times, name, colour), 1
@@ -120,7 +126,7 @@ def _traces(
                 legendgroup=name,
                 showlegend=row == 1,
                 mode="lines",
-                line={"color": colour, "shape": "hv"},
+                line={"color": colour, "shape": "hv", "dash": DASHES[route[1]]},
             ),
             row,
         )
@@ -128,15 +134,15 @@ def _traces(
 
 def _band(steps: list[Step], times: list[float], name: str, colour: str) -> go.Scatter:
     """From delay - jitter to delay + jitter: the whole of a uniform delay, a deviation else."""
-    lows, highs = [], []
-    for step in [*steps, steps[-1]]:
-        delay, jitter = step.impairment["delay_ms"], step.impairment["jitter_ms"]
-        lows.append(max(0.0, delay - jitter))
-        highs.append(delay + jitter)
+    spans = [time for pair in pairwise(times) for time in pair]
+    ends = []
+    for sign in (1, -1):
+        edge = [s.impairment["delay_ms"] + sign * s.impairment["jitter_ms"] for s in steps]
+        ends.append([max(0.0, value) for value in edge for _ in range(2)])
     uniform = all(step.impairment["distribution"] == UNIFORM for step in steps)
     return go.Scatter(
-        x=[*_corners(times), *reversed(_corners(times))],
-        y=[*_held(highs), *reversed(_held(lows))],
+        x=[*spans, *reversed(spans)],
+        y=[*ends[0], *reversed(ends[1])],
         fill="toself",
         mode="none",
         fillcolor=_faint(colour),
@@ -145,15 +151,6 @@ def _band(steps: list[Step], times: list[float], name: str, colour: str) -> go.S
         showlegend=False,
         hoverinfo="skip",
     )
-
-
-def _corners(times: list[float]) -> list[float]:
-    """Every instant twice but the first: a filled shape has no steps of its own."""
-    return [times[0], *(time for time in times[1:] for _ in range(2))]
-
-
-def _held(values: list[float]) -> list[float]:
-    return [*(value for value in values[:-1] for _ in range(2)), values[-1]]
 
 
 def _faint(colour: str) -> str:
@@ -166,26 +163,34 @@ def _points(measured: Measured, colour: str) -> go.Scattergl:
     return go.Scattergl(
         x=list(measured.time_s[::apart]),
         y=list(measured.delay_ms[::apart]),
-        name=f"{measured.path} {measured.direction.replace('_', ' ')}: measured",
+        name=f"{measured.path} {WORDS[measured.direction]}: measured",
         mode="markers",
         marker={"color": colour, "size": 3, "opacity": 0.35},
         hoverinfo="skip",
     )
 
 
-def _down(steps: Sequence[Step], end_s: float) -> Iterator[tuple[float, float, str]]:
+def _down(steps: Sequence[Step], end_s: float) -> dict[tuple[float, float], list[str]]:
+    """When routes are down, and which: a path where both of its directions are."""
+    found: dict[tuple[float, float], list[str]] = {}
     for route, group in groupby(sorted(steps, key=_route), key=_route):
-        since: float | None = None
-        for step in group:
-            down = step.impairment["loss_percent"] >= 100
-            at_s = step.at_ns / NS_PER_S
-            if down and since is None:
-                since = at_s
-            elif not down and since is not None:
-                yield since, at_s, f"{route[0]} {route[1].replace('_', ' ')}"
-                since = None
-        if since is not None:
-            yield since, end_s, f"{route[0]} {route[1].replace('_', ' ')}"
+        for span in _spans_down(list(group), end_s):
+            names = found.setdefault(span, [])
+            other = f"{route[0]} {OTHER[route[1]]}"
+            if other in names:
+                names[names.index(other)] = route[0]
+            else:
+                names.append(f"{route[0]} {WORDS[route[1]]}")
+    return found
+
+
+def _spans_down(steps: list[Step], end_s: float) -> Iterator[tuple[float, float]]:
+    times = [*(step.at_ns / NS_PER_S for step in steps), end_s]
+    lasting = zip(steps, pairwise(times), strict=True)
+    for down, group in groupby(lasting, key=lambda one: one[0].impairment["loss_percent"] >= 100):
+        spans = [span for _, span in group]
+        if down:
+            yield spans[0][0], spans[-1][1]
 
 
 def _shade(drawn: go.Figure, start_s: float, stop_s: float, name: str) -> None:
