@@ -91,7 +91,6 @@ PROBES: dict[str, tuple[dict[str, Any], int, int]] = {
     "order": (CLOSE | {"keep_order": True}, 400, 2000),
     "apart": (CLOSE | {"keep_order": True}, 120, 25_000),
     "kept": (CLOSE | {"distribution": "uniform"}, 300, 2000),
-    "falling": ({"delay_ms": 20}, 100, 2000),
 }
 """Impairments that packets are sent through: how many, and every how many microseconds."""
 
