@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ..lab.impairment import UNIFORM
-from .schedule import schedule
+from .schedule import DIRECTIONS, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +29,9 @@ WORDS = {"to_server": "to server", "to_client": "to client"}
 OTHER = {"to_server": "to client", "to_client": "to server"}
 
 NS_PER_S = 1e9
+
+Route = tuple[str, str]
+"""Path and direction."""
 
 ROWS = (
     ("delay [ms]", "delay_ms"),
@@ -61,31 +64,32 @@ class Measured:
 def figure(
     profile: Profile, paths: Sequence[str], duration_ns: int, measured: Iterable[Measured] = ()
 ) -> go.Figure:
-    """Return a figure of three rows: delay with its jitter, loss, and rate; down is shaded.
+    """Return a figure of delay with its jitter, loss, and rate where there is one; down is shaded.
 
     Raises
     ------
     ProfileError
         When the profile cannot be scheduled.
     """
-    drawn = make_subplots(
-        rows=len(ROWS), shared_xaxes=True, vertical_spacing=0.05, row_heights=[2, 1, 1]
-    )
     steps = schedule(profile, paths, duration_ns)
+    rows = ROWS if any("rate_kbit" in step.impairment for step in steps) else ROWS[:-1]
+    heights = [2, *(1 for _ in rows[1:])]
+    drawn = make_subplots(
+        rows=len(rows), shared_xaxes=True, vertical_spacing=0.05, row_heights=heights
+    )
     end_s = duration_ns / NS_PER_S
     points = {(one.path, one.direction): one for one in measured}
-    colours = {path: COLOURS[number % len(COLOURS)] for number, path in enumerate(paths)}
-    for route, group in groupby(sorted(steps, key=_route), key=_route):
-        colour = colours[route[0]]
-        for trace, row in _traces(route, list(group), end_s, colour):
+    for (path, direction), of_route in _routes(steps, paths):
+        colour = COLOURS[paths.index(path) % len(COLOURS)]
+        for trace, row in _traces((path, direction), of_route, end_s, colour):
             drawn.add_trace(trace, row=row, col=1)
-        if route in points:
-            drawn.add_trace(_points(points[route], colour), row=1, col=1)
-    for (start_s, stop_s), names in _down(steps, end_s).items():
-        _shade(drawn, start_s, stop_s, ", ".join(names))
-    for row, (title, _) in enumerate(ROWS, 1):
+        if (path, direction) in points:
+            drawn.add_trace(_points(points[path, direction], colour), row=1, col=1)
+    for (start_s, stop_s), names in _down(_routes(steps, paths), end_s).items():
+        _shade(drawn, len(rows), start_s, stop_s, ", ".join(names))
+    for row, (title, _) in enumerate(rows, 1):
         drawn.update_yaxes(title={"text": title}, rangemode="tozero", row=row, col=1)
-    drawn.update_xaxes(title={"text": "time [s]"}, range=[0, end_s], row=len(ROWS), col=1)
+    drawn.update_xaxes(title={"text": "time [s]"}, range=[0, end_s], row=len(rows), col=1)
     drawn.update_layout(
         template="plotly_white",
         height=760,
@@ -103,12 +107,17 @@ def page(drawn: go.Figure) -> str:
     return text
 
 
-def _route(step: Step) -> tuple[str, str]:
-    return step.path, step.direction
+def _routes(steps: Sequence[Step], paths: Sequence[str]) -> list[tuple[Route, list[Step]]]:
+    """Steps of each route, paths in the order in which they were named."""
+    return [
+        ((path, way), [step for step in steps if (step.path, step.direction) == (path, way)])
+        for path in dict.fromkeys(paths)
+        for way in DIRECTIONS
+    ]
 
 
 def _traces(
-    route: tuple[str, str], steps: list[Step], end_s: float, colour: str
+    route: Route, steps: list[Step], end_s: float, colour: str
 ) -> Iterator[tuple[go.Scatter, int]]:
     name = f"{route[0]} {WORDS[route[1]]}"
     times = [step.at_ns / NS_PER_S for step in steps] + [end_s]
@@ -116,7 +125,7 @@ def _traces(
         yield _band(steps, times, name, colour), 1
     for row, (_, key) in enumerate(ROWS, 1):
         values = [step.impairment.get(key) for step in steps]
-        if key == "rate_kbit" and not any(values):
+        if all(value is None for value in values):
             continue
         yield (
             go.Scatter(
@@ -170,11 +179,13 @@ def _points(measured: Measured, colour: str) -> go.Scattergl:
     )
 
 
-def _down(steps: Sequence[Step], end_s: float) -> dict[tuple[float, float], list[str]]:
+def _down(
+    routes: list[tuple[Route, list[Step]]], end_s: float
+) -> dict[tuple[float, float], list[str]]:
     """When routes are down, and which: a path where both of its directions are."""
     found: dict[tuple[float, float], list[str]] = {}
-    for route, group in groupby(sorted(steps, key=_route), key=_route):
-        for span in _spans_down(list(group), end_s):
+    for route, steps in routes:
+        for span in _spans_down(steps, end_s):
             names = found.setdefault(span, [])
             other = f"{route[0]} {OTHER[route[1]]}"
             if other in names:
@@ -193,9 +204,9 @@ def _spans_down(steps: list[Step], end_s: float) -> Iterator[tuple[float, float]
             yield spans[0][0], spans[-1][1]
 
 
-def _shade(drawn: go.Figure, start_s: float, stop_s: float, name: str) -> None:
+def _shade(drawn: go.Figure, rows: int, start_s: float, stop_s: float, name: str) -> None:
     shape: dict[str, Any] = {"fillcolor": DOWN_FILL, "line_width": 0, "layer": "below"}
     note = {"annotation_text": f"{name} down", "annotation_position": "top left"}
     drawn.add_vrect(x0=start_s, x1=stop_s, **shape, **note, annotation_font_size=10, row=1, col=1)
-    for row in range(2, len(ROWS) + 1):
+    for row in range(2, rows + 1):
         drawn.add_vrect(x0=start_s, x1=stop_s, **shape, row=row, col=1)

@@ -41,6 +41,12 @@ def test_delay_loss_and_rate_of_every_route() -> None:
     assert drawn.layout.title.text == "A walk."
 
 
+def test_without_a_rate_there_is_no_row_for_it() -> None:
+    drawn = figure(parse({"paths": {"wlan": {"both": {"delay_ms": 9}}}}), ["wlan"], S)
+    assert drawn.layout.yaxis2.title.text == "loss [%]"
+    assert "yaxis3" not in drawn.layout
+
+
 def test_jitter_is_a_band_around_the_delay() -> None:
     drawn = figure(PROFILE, ["wlan"], 5 * S)
     (band,) = [trace for trace in drawn.data if trace.name == "wlan to server: range"]
@@ -59,7 +65,7 @@ def test_a_path_that_is_down_both_ways_is_shaded_once() -> None:
     steps = [{"at_s": 2, "loss_percent": 100}, {"at_s": 2.5, "delay_ms": 9}]
     drawn = figure(parse({"paths": {"*": {"steps": steps}}}), ["wlan", "lte"], 5 * S)
     assert {(shape.x0, shape.x1) for shape in drawn.layout.shapes} == {(2, 5)}
-    assert [note.text for note in drawn.layout.annotations] == ["lte, wlan down"]
+    assert [note.text for note in drawn.layout.annotations] == ["wlan, lte down"]
 
 
 def test_what_was_measured_is_beside_it_in_its_colour() -> None:
