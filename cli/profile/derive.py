@@ -62,7 +62,7 @@ def derive_command(
 
     \b
     Example:
-      pathscope profile derive client.pcapng server.pcapng -o walk.toml --plot walk.html
+      pathscope profile derive client.pcapng -o derived.toml --plot derived.html
     """
     from ...replay.profiles.derive import Resolution, derive
     from ...replay.profiles.derived.text import toml
