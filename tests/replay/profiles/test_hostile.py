@@ -40,7 +40,6 @@ def test_traces(text: str, bin_ms: int) -> None:
 
 @given(st.text(), st.text())
 def test_settings_of_tcconfig(name: str, value: str) -> None:
-
     for key in (name, *tcconfig.READERS):
         text = json.dumps({"eth0": {"outgoing": {"": {key: value}}}})
         with suppress(tcconfig.TcconfigError, ProfileError):
