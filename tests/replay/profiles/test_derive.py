@@ -5,10 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pathscope
 import pytest
 import truth
 from pathscope import api
+from pathscope.analyzer.ends.run import find_ends
 from pathscope.replay.lab import run as lab
 from pathscope.replay.lab.scenario import parse as scenario
 from pathscope.replay.profiles.derive import Derived, derive, summary, write
@@ -17,7 +19,7 @@ from pathscope.replay.profiles.derived.model import RouteEvidence, Series
 from pathscope.replay.profiles.derived.series import series
 from pathscope.replay.profiles.profile import load, parse
 from running import CAPTURES
-from twoends import READ, fitted
+from twoends import READ
 
 SECOND = 1_000_000_000
 
@@ -110,7 +112,9 @@ def test_one_capture_infers_the_same_within_its_bounds(run: str, end: str) -> No
     assert outage.last_arrival_ns is not None
     assert outage.last_arrival_ns <= down["to_ns"] - start_ns
     assert outage.last_loss_ns >= down["from_ns"] - start_ns
-    assert one.points.delay_ms.min() == pytest.approx(5, abs=0.5)
+    if end == "client":
+        # The server, which sends no DATA, has but a few HEARTBEATs' round trips.
+        assert one.points.delay_ms.min() == pytest.approx(5, abs=0.5)
     assert one.delay_error_ms is not None
     # Of a round trip, the part that is the peer's waiting cannot be told from the way.
     assert all(abs(step.delay_ms - 5) <= one.delay_error_ms for step in one.delays)
@@ -189,7 +193,8 @@ def made(place: Path, to_server: dict[str, Any], **more: Any) -> api.Analysis:
 
 
 def crossed(place: Path) -> list[Series]:
-    ends = fitted(place / "client.pcapng", place / "server.pcapng")
+    ledgers = (api.read(place / f"{end}.pcapng", READ) for end in ("client", "server"))
+    ends = find_ends(*ledgers, one_clock=True)
     first = pathscope.analyze(place / "client.pcapng")
     return series(first.result, ends, int(first.ledger.capture["start_ns"]))
 
@@ -223,7 +228,9 @@ def test_a_full_queue_shows_the_rate_and_a_step_the_new_delay(tmp_path: Path) ->
     (rate,) = one.rate.steps
     assert rate.bps.value == pytest.approx(2e6, rel=0.03)
     assert one.rate.explained is not None
-    assert one.rate.explained > 0.5
+    assert one.rate.explained > 0.9
+    # The queue is never empty: of a change of the delay behind it, nothing is seen.
+    assert np.median(one.points.own_ms) == pytest.approx(20, abs=1)
     back = of(found, "wlan", "to_client")
     assert [step.delay_ms for step in back.delays] == pytest.approx([20, 45], abs=0.5)
     assert (back.rate.steps, back.rate.reason is None) == ((), False)
