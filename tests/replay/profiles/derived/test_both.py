@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pathscope.replay.profiles.derived import both
 from pathscope.replay.profiles.derived.cautions import cautions
 from pathscope.replay.profiles.derived.document import document
-from pathscope.replay.profiles.derived.model import Resolution, Series
+from pathscope.replay.profiles.derived.model import DIRECTIONS, Resolution, Series
 from pathscope.replay.profiles.profile import parse
 from routes import MS, SECOND, every, gilbert, series, through_queue
 
@@ -100,7 +100,7 @@ def packets(draw: st.DrawFn) -> Series:
         st.lists(st.floats(0, span, allow_nan=False), min_size=count, max_size=count).map(np.array)
     )
     lost = draw(st.lists(st.booleans(), min_size=count, max_size=count).map(np.array))
-    direction = draw(st.sampled_from(("to_server", "to_client")))
+    direction = draw(st.sampled_from(DIRECTIONS))
     sizes = draw(st.integers(1, 9000))
     return series(sent_ns, delays, lost, sizes, direction, draw(st.sampled_from((None, 0, 5))))
 
