@@ -95,9 +95,12 @@ def packets(draw: st.DrawFn) -> Series:
     far = st.sampled_from((0, 1, 1000, MS, 30 * MS, SECOND, 100_000 * SECOND))
     gaps = draw(st.lists(far, min_size=count, max_size=count))
     sent_ns = np.cumsum(np.array(gaps, np.int64))
+    least = draw(st.sampled_from((0.0, -5.0)))
     span = draw(st.sampled_from((1.0, 50.0, 90_000.0)))
     delays = draw(
-        st.lists(st.floats(0, span, allow_nan=False), min_size=count, max_size=count).map(np.array)
+        st.lists(st.floats(least, span, allow_nan=False), min_size=count, max_size=count).map(
+            np.array
+        )
     )
     lost = draw(st.lists(st.booleans(), min_size=count, max_size=count).map(np.array))
     direction = draw(st.sampled_from(DIRECTIONS))
