@@ -1,4 +1,4 @@
-"""The kernel's counters and both captures beside the sender's own count: where is each frame?
+"""The kernel's counters and both captures beside the sender's own count.
 
 What the sender does not know of explains a difference: frames of the kernel itself (ARP, IPv6's
 neighbours), which a capture shows. A difference that nothing explains is a fault.
@@ -138,7 +138,9 @@ def balances(
     arrived = counts.arrived + counts.corrupted + counts.copies
     if counters.tx_packets is not None:
         hold(("interface sent", counters.tx_packets), ("handed over", counts.sent), near, others)
-        hold(("interface dropped", counters.tx_dropped), ("refused", counts.refused), 0, "")
+        queued = "refused by its queue"
+        refused = ("refused", counts.refused)
+        hold(refused, ("interface dropped", counters.tx_dropped), counts.refused, queued)
     if counts.recorded:
         hold(("interface received", counters.rx_packets), ("captured", arrived), far, others)
         hold(("netem passed on", counters.qdisc_packets), ("captured", arrived), far, others)

@@ -24,6 +24,10 @@ BATCHES = 20
 LEAST_BUSY_FRAMES = 200
 """That came one behind the other, for a rate."""
 
+WAITED = "every frame waited for another"
+
+ALIKE = "frames on their way at the same time were the same, byte by byte"
+
 TOO_SHORT = "the delay is too short to tell which frames overtook"
 
 
@@ -65,10 +69,17 @@ def _delay(part: Part, tolerances: Tolerances) -> Finding | None:
     if not part.is_told_by_delay:
         return Finding(quantity, sample.size, asked, None, tolerance, TOO_SHORT)
     if sample.size == 0:
-        weak = "every frame waited for another" if part.frames.came.any() else "nothing came"
+        weak = _why_none(part)
         return Finding(quantity, 0, asked, None, tolerance, weak)
     estimate = intervals.median(sample, asked, tolerance)
-    return Finding(quantity, sample.size, asked, estimate, tolerance, _few(sample.size))
+    return Finding(quantity, sample.size, asked, estimate, tolerance, few(sample.size))
+
+
+def _why_none(part: Part) -> str:
+    """Why no frame shows its own delay."""
+    if not part.frames.came.any():
+        return "nothing came"
+    return WAITED if part.frames.is_certain.any() else ALIKE
 
 
 def _distribution(part: Part, tolerances: Tolerances) -> Finding | None:
@@ -80,7 +91,7 @@ def _distribution(part: Part, tolerances: Tolerances) -> Finding | None:
     quantity, tolerance = "distribution_distance", tolerances.distribution_distance
     sample, _ = part.delayed(delays, tolerances.delay_ms / 2)
     if sample.size == 0:
-        return Finding(quantity, 0, 0.0, None, tolerance, "no frame shows its own delay")
+        return Finding(quantity, 0, 0.0, None, tolerance, _why_none(part))
     # Where the delays lie is the delay's to say; what is below the resolution is one delay.
     room = tolerances.delay_ms
     off = min(max(float(np.median(sample)) - delays.median_ms, -room), room)
@@ -88,7 +99,7 @@ def _distribution(part: Part, tolerances: Tolerances) -> Finding | None:
     estimate = intervals.distance(ours, np.maximum(delays.values_ms, room), tolerance)
     # The distance of a perfect sample is below the tolerance only when there are enough.
     least = math.ceil(math.log(2 / intervals.ALPHA) / (2 * tolerance**2)) if tolerance else 0
-    return Finding(quantity, sample.size, 0.0, estimate, tolerance, _few(sample.size, least))
+    return Finding(quantity, sample.size, 0.0, estimate, tolerance, few(sample.size, least))
 
 
 def _loss(part: Part, tolerances: Tolerances) -> Finding:
@@ -111,15 +122,15 @@ def _burst(part: Part, tolerances: Tolerances) -> Finding | None:
     if part.burst is None:
         return None
     lost = part.frames.was_lost() & ~part.met_full_queue()
-    losses = int(lost[:-1].sum())
-    ended = int((lost[:-1] & ~lost[1:]).sum())
+    before = lost[:-1] & part.frames.is_certain[:-1]
+    losses, ended = int(before.sum()), int((before & ~lost[1:]).sum())
     # A frame that is lost and to come twice comes once, and ends a burst.
     asked = 1 / (1 - (1 - 1 / part.burst) * (1 - part.percent("duplicate")))
     tolerance = tolerances.loss_burst_packets
     if losses == 0:
         return Finding("loss_burst_packets", 0, asked, None, tolerance, "nothing was lost")
     estimate = intervals.mean_burst(ended, losses, asked, tolerance)
-    weak = _few(losses) or _rare(losses / asked)
+    weak = few(losses) or rare(losses / asked)
     return Finding("loss_burst_packets", losses, asked, estimate, tolerance, weak)
 
 
@@ -158,13 +169,13 @@ def _reordering(part: Part, tolerances: Tolerances) -> Finding | None:
 
 
 def _order(part: Part, _tolerances: Tolerances) -> Finding | None:
-    if not part.is_ordered:
+    if not part.is_ordered or part.percent("loss") == 1:
         return None
     certain = part.frames.is_certain
     count = int((part.frames.is_reordered() & certain).sum())
     n = int((part.frames.came[certain] > 0).sum())
     wrong = "frames overtook others, which nothing asked for" if count else ""
-    return Finding("reordered_packets", n, 0.0, None, weak=_few(n), wrong=wrong, count=count)
+    return Finding("reordered_packets", n, 0.0, None, weak=few(n), wrong=wrong, count=count)
 
 
 def _rate(part: Part, tolerances: Tolerances) -> Finding | None:
@@ -230,15 +241,17 @@ def _in_percent(
     quantity: str, n: int, asked: float, estimate: Estimate, tolerance: float, expected: float
 ) -> Finding:
     shown = intervals.times(estimate, 100)
-    weak = _few(n)
+    weak = few(n)
     if not weak and 0 < asked < 1:
-        weak = _rare(min(expected, n * (1 - asked)))
+        weak = rare(min(expected, n * (1 - asked)))
     return Finding(quantity, n, asked * 100, shown, tolerance * 100, weak)
 
 
-def _few(n: int, least: int = LEAST_FRAMES) -> str:
-    return f"{n} frames: {least} at least" if n < least else ""
+def few(n: int, least: int = LEAST_FRAMES) -> str:
+    """Say that there are too few frames; nothing when there are enough."""
+    return f"{n} frames, {least} needed" if n < least else ""
 
 
-def _rare(expected: float) -> str:
-    return f"{expected:.1f} expected: {LEAST_EVENTS} at least" if expected < LEAST_EVENTS else ""
+def rare(expected: float) -> str:
+    """Say that too few events are to be expected; nothing when there are enough."""
+    return f"{expected:.1f} expected, {LEAST_EVENTS} needed" if expected < LEAST_EVENTS else ""

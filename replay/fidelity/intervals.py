@@ -107,11 +107,8 @@ def mean(values: Sample, asked: float, tolerance: float = 0.0) -> Estimate:
     value, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(n)
     half = float(stats.t.ppf(1 - ALPHA / 2, n - 1)) * error
     off = abs(value - asked) - tolerance
-    if off <= 0:
-        p = 1.0
-    else:
-        p = 2 * float(stats.t.sf(off / error, n - 1)) if error else 0.0
-    return Estimate(value, value - half, value + half, p)
+    p = 2 * float(stats.t.sf(_ratio(off, error), n - 1))
+    return Estimate(value, value - half, value + half, min(p, 1.0))
 
 
 def distance(sample: Sample, model: Sample, tolerance: float) -> Estimate:
@@ -138,12 +135,15 @@ def times(estimate: Estimate, factor: float) -> Estimate:
 
 
 def _normal(value: float, error: float, asked: float, tolerance: float) -> Estimate:
-    off = abs(value - asked) - tolerance
-    if off <= 0:
-        p = 1.0
-    else:
-        p = 2 * float(stats.norm.sf(off / error)) if error else 0.0
-    return Estimate(value, value - NORMAL * error, value + NORMAL * error, p)
+    p = 2 * float(stats.norm.sf(_ratio(abs(value - asked) - tolerance, error)))
+    return Estimate(value, value - NORMAL * error, value + NORMAL * error, min(p, 1.0))
+
+
+def _ratio(off: float, error: float) -> float:
+    """How many errors a value is off; without an error, all or nothing."""
+    if error:
+        return off / error
+    return math.inf if off > 0 else 0.0
 
 
 def _two_sided(above: float, below: float) -> float:

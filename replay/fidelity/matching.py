@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ABSENT = -1
 
 EARLY_NS = 200_000
-"""A frame may be captured before it was sent by so much: two clocks are read one after the other."""
+"""A frame may seem captured before it was sent, by so much: two clocks are not read at once."""
 
 MOST_PAIRS = 4_000_000
 """That are looked at in one go, so that memory stays flat."""
@@ -112,7 +112,7 @@ class _Events:
         return cls(index[order], is_sent, group, time_ns, sent_in, received_in)
 
     def _pairs_in_order(self) -> tuple[Indices, Indices]:
-        """Positions of sent and received frames of the groups with as many of either, k-th by k-th."""
+        """Positions of sent and received frames of groups with as many of either, k-th by k-th."""
         even = (self.sent_in == self.received_in)[self.group]
         return np.flatnonzero(even & self.is_sent), np.flatnonzero(even & ~self.is_sent)
 
@@ -147,7 +147,7 @@ class _Events:
         return self.index[rest[pairs]], self.index[rest[pairs + 1]]
 
     def copies(self, source: Indices) -> tuple[Indices, Indices]:
-        """Received frames that nothing sent is left for, and the latest one sent that they repeat."""
+        """Received frames that no sent one is left for, after the latest sent that they repeat."""
         places = np.where(self.is_sent, np.arange(self.index.size), ABSENT)
         latest = np.maximum.accumulate(places) if places.size else places
         free = np.flatnonzero(~self.is_sent)

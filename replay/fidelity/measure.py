@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .parts import Part
 from .steps import cut, described
 from .tolerances import Tolerances
 from .verdicts import Placed, judged
-from .ways import ERROR, Rows, limit_of, ways
+from .ways import DROPPED, ERROR, REFUSED, SENT, Rows, limit_of, ways
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,15 +129,15 @@ def _placed(way: Way, parts: Sequence[Part], tolerances: Tolerances) -> list[Pla
 
 def _counts(way: Way, rows: Rows, steps: Sequence[Step]) -> RouteCounts:
     outcome = rows.outcome[rows.route == way.number]
-    by_outcome = (int((outcome == one).sum()) for one in range(ERROR + 1))
-    counted = (way.number, way.path, way.direction, int(outcome.size), *by_outcome)
+    by_outcome = [int((outcome == one).sum()) for one in (SENT, REFUSED, DROPPED, ERROR)]
+    counted = RouteCounts(way.number, way.path, way.direction, int(outcome.size), *by_outcome)
     if way.arrivals is None:
-        return RouteCounts(*counted)
+        return counted
     arrivals, journeys = way.arrivals, way.arrivals.journeys
     came = journeys.came > 0
     only_corrupted = came & (journeys.came == journeys.corrupted)
-    return RouteCounts(
-        *counted,
+    return replace(
+        counted,
         recorded=True,
         received=arrivals.received,
         arrived=int((came & ~only_corrupted).sum()),

@@ -247,8 +247,11 @@ class Fidelity:
     def verdicts(self) -> dict[Verdict, int]:
         """How many verdicts of each kind, over checks, rows and balances."""
         counts: dict[Verdict, int] = {"pass": 0, "fail": 0, "no verdict": 0}
-        for one in (*self.checks, *self.rows, *self.balances):
-            counts[one.verdict] += 1
+        told = [one.verdict for one in self.checks]
+        told += [one.verdict for one in self.rows]
+        told += [one.verdict for one in self.balances]
+        for verdict in told:
+            counts[verdict] += 1
         return counts
 
     @property
@@ -258,6 +261,6 @@ class Fidelity:
 
     @property
     def misses(self) -> tuple[int, float]:
-        """Rows of chance whose own 95 % interval misses, and how many would by chance."""
+        """How many rows' own 95 % intervals miss, and how many at most would by chance."""
         tried = [row.p for row in self.rows if row.p is not None]
         return sum(p < 0.05 for p in tried), 0.05 * len(tried)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import intervals
-from .impairments import Finding
-from .parts import LEAST_EVENTS, LEAST_FRAMES
+from .impairments import Finding, few, rare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +36,7 @@ def _delay(parts: Sequence[Part], tolerances: Tolerances) -> Finding | None:
     if sample.size == 0:
         return None
     estimate = intervals.median(sample, 0.0, tolerance)
-    weak = "" if sample.size >= LEAST_FRAMES else f"{sample.size} frames: {LEAST_FRAMES} at least"
-    return Finding(quantity, sample.size, 0.0, estimate, tolerance, weak)
+    return Finding(quantity, sample.size, 0.0, estimate, tolerance, few(sample.size))
 
 
 def _loss(parts: Sequence[Part], tolerances: Tolerances) -> Finding | None:
@@ -59,6 +57,5 @@ def _loss(parts: Sequence[Part], tolerances: Tolerances) -> Finding | None:
     spread = sum(spreads) / float((each * (1 - each)).sum())
     one = intervals.share_of_sum(lost, each, tolerance, spread)
     expected = each.size * asked / spread
-    weak = "" if expected >= LEAST_EVENTS else f"{expected:.1f} expected: {LEAST_EVENTS} at least"
     percent = intervals.times(one, 100)
-    return Finding("loss_percent", each.size, asked * 100, percent, tolerance * 100, weak)
+    return Finding("loss_percent", each.size, asked * 100, percent, tolerance * 100, rare(expected))

@@ -25,8 +25,8 @@ SENT, REFUSED, DROPPED, ERROR = range(4)
 
 NS_PER_S = 1_000_000_000
 
-RESERVE_NS = NS_PER_S
-"""On top of the longest delay asked for, before a frame counts as gone."""
+RESERVE_NS = 100_000_000
+"""On top of the longest delay asked for, before equal bytes are taken for another frame."""
 
 DEPARTURE_NS = NS_PER_S
 """A frame that leaves is captured there this soon."""
@@ -54,8 +54,14 @@ class Rows:
             values = log.table.column(name).combine_chunks().fill_null(0)
             return np.asarray(values.to_numpy(zero_copy_only=False)).astype(kind)
 
-        names = ("route", "due_ns", "sent_ns", "bytes", "outcome")
-        return cls(*(column(name, np.int64) for name in names), column("fingerprint", np.uint64))
+        return cls(
+            column("route", np.int64),
+            column("due_ns", np.int64),
+            column("sent_ns", np.int64),
+            column("bytes", np.int64),
+            column("outcome", np.int64),
+            column("fingerprint", np.uint64),
+        )
 
     def of_route(self, route: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the rows of a route's frames that were handed over."""
@@ -80,8 +86,10 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A route. `reverse` is the number of the other direction's; `seen_ns` when the near end's
-    capture saw each frame that was handed over, None where there is no such capture.
+    """A route. `reverse` is the number of the other direction of its path.
+
+    `seen_ns` is when the near end's capture saw each frame that was handed over; None where there
+    is no such capture.
     """
 
     number: int
