@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from ...replay.fidelity.model import Fidelity, Pacing, Row, Spread, Step
+    from ...replay.fidelity.model import Fidelity, Pacing, Row, Spread, Step, Verdict
 
-STYLE = {"pass": "green", "fail": "bold red", "no verdict": "dim"}
+STYLE: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "no verdict": "dim"}
 
 MOST_ROWS = 30
 """Rows of one table; more would not be read."""
@@ -97,7 +97,7 @@ def _failing(fidelity: Fidelity) -> Table:
 def _frames(fidelity: Fidelity) -> Fitted:
     rows = []
     for route in fidelity.routes:
-        came = {name: words.ABSENT for name in CAME}
+        came = dict.fromkeys(CAME, words.ABSENT)
         if route.recorded:
             delay = route.delay
             came |= {
@@ -275,13 +275,13 @@ def _remarks(fidelity: Fidelity) -> list[str]:
     found = []
     if expected:
         found.append(
-            f"{missed} of {round(expected / 0.05)} own 95 % intervals miss what was asked; by chance"
-            f' alone up to {expected:.1f} would. A verdict is "fail" when chance, over all rows'
+            f"{missed} of {round(expected / 0.05)} own 95 % intervals miss what was asked; by"
+            f' chance alone up to {expected:.1f} would. A verdict is "fail" when chance, over all rows'
             f" together (Holm), explains it less than once in {1 / fidelity.tolerances.level:g}."
         )
     found += [
-        f"{route.path} {route.direction}: {route.ambiguous:,} frames were, byte by byte, like others"
-        " on their way; their delays are not known, and of their losses only the sum."
+        f"{route.path} {route.direction}: {route.ambiguous:,} frames were, byte by byte, like"
+        " others on their way; their delays are not known, and of their losses only the sum."
         for route in fidelity.routes
         if route.ambiguous
     ]
