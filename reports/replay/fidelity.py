@@ -276,8 +276,8 @@ def _remarks(fidelity: Fidelity) -> list[str]:
     if expected:
         found.append(
             f"{missed} of {round(expected / 0.05)} own 95 % intervals miss what was asked; by"
-            f' chance alone up to {expected:.1f} would. A verdict is "fail" when chance, over all rows'
-            f" together (Holm), explains it less than once in {1 / fidelity.tolerances.level:g}."
+            f' chance alone up to {expected:.1f} would. A verdict is "fail" when chance, over all'
+            f" rows together (Holm), explains it less than once in {1 / fidelity.tolerances.level:g}."
         )
     found += [
         f"{route.path} {route.direction}: {route.ambiguous:,} frames were, byte by byte, like"
