@@ -20,9 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "delay_ms": 0, "jitter_ms": 0, "distribution": "uniform", "loss_percent": 0,
     "duplicate_percent": 0, "reorder_percent": 0, "corrupt_percent": 0,
 }  # fmt: skip
-TABLES = {"uniform": UNIFORM} | {
-    name: np.array(values) for name, values in tables_of_tc().items()
-}
+TABLES = {"uniform": UNIFORM} | {name: np.array(values) for name, values in tables_of_tc().items()}
 
 
 @dataclass

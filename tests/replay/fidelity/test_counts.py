@@ -23,9 +23,7 @@ def held(
     counters: Counters, strangers: Strangers = QUIET, counts: RouteCounts = COUNTS, **kwargs: Any
 ) -> dict[str, Balance]:
     duplicates, allowed = kwargs.get("duplicates", False), kwargs.get("allowed", 0)
-    return {
-        one.one: one for one in balances(counts, counters, strangers, duplicates, allowed)
-    }
+    return {one.one: one for one in balances(counts, counters, strangers, duplicates, allowed)}
 
 
 def test_all_agree() -> None:

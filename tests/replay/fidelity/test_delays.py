@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from impaired import step
 from pathscope.replay.fidelity.delays import Delays, asked_for, parse_table, tables_of_tc
 
 
-def asked(**impairment: object) -> Delays:
+def asked(**impairment: Any) -> Delays:
     found = asked_for(step(**impairment).impairment, tables_of_tc())
     assert found is not None
     return found

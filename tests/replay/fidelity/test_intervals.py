@@ -15,7 +15,9 @@ COUNTS = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.
 
 
 @given(COUNTS, st.floats(0, 1))
-def test_the_interval_of_a_share_and_its_chance_agree(counts: tuple[int, int], asked: float) -> None:
+def test_the_interval_of_a_share_and_its_chance_agree(
+    counts: tuple[int, int], asked: float
+) -> None:
     k, n = counts
     found = intervals.share(k, n, asked)
     known = stats.binomtest(k, n).proportion_ci(0.95, "exact")

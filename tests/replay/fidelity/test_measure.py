@@ -34,9 +34,7 @@ def two_ways(counters: dict[int, Counters] | None = None) -> Fidelity:
     steps = [step(delay_ms=10), step(delay_ms=30, loss_percent=10, route=BOTH[1])]
     at_server = joined(Netem(rng, steps[:1]).run(there), leaving(back))
     at_client = joined(Netem(rng, steps[1:]).run(back), leaving(there))
-    return measure(
-        log(there, back, names=BOTH), {0: at_server, 1: at_client}, steps, counters
-    )
+    return measure(log(there, back, names=BOTH), {0: at_server, 1: at_client}, steps, counters)
 
 
 def test_an_interface_shows_both_directions() -> None:
@@ -130,7 +128,9 @@ def test_a_table_that_nobody_knows_gives_no_verdict_of_delays() -> None:
     frames = sent(rng, 2000)
     asked = [step(delay_ms=20, jitter_ms=3, distribution="mine")]
     came = {0: Netem(rng, [step(delay_ms=20, jitter_ms=3)]).run(frames)}
-    (unknown,) = [one for one in measure(log(frames), came, asked).rows if one.quantity == "delay_ms"]
+    (unknown,) = [
+        one for one in measure(log(frames), came, asked).rows if one.quantity == "delay_ms"
+    ]
     assert (unknown.verdict, unknown.why) == ("no verdict", "the table mine is not known")
     tables = {"mine": np.linspace(-1, 1, 1000).tolist()}
     found = measure(log(frames), came, asked, tables=tables)

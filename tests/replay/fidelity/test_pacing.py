@@ -13,10 +13,12 @@ LATE_NS = 1_000_000
 US = 1000
 
 
-def rows(due_ns: npt.ArrayLike, sent_ns: npt.ArrayLike, route: npt.ArrayLike = 0) -> Rows:
+def rows(due_ns: npt.ArrayLike, sent_ns: npt.ArrayLike, route: int | list[int] = 0) -> Rows:
     due, went = np.asarray(due_ns, np.int64), np.asarray(sent_ns, np.int64)
     zeros = np.zeros(due.size, np.int64)
-    return Rows(zeros + route, due, went, zeros + 100, zeros, zeros.astype(np.uint64))
+    return Rows(
+        zeros + np.asarray(route, np.int64), due, went, zeros + 100, zeros, zeros.astype(np.uint64)
+    )
 
 
 def paced(one: Rows) -> Pacing:

@@ -51,6 +51,17 @@ def test_frames_show_when_it_took_effect(before: dict[str, Any], after: dict[str
     assert second.before_ns < second.seen_by_ns < second.after_ns + 1_000_000
 
 
+def test_a_step_that_frames_do_not_meet_for_long_came_late() -> None:
+    rng = np.random.default_rng(1)
+    frames = sent(rng, 20_000)
+    steps = [step(delay_ms=5), step(CHANGE_NS, delay_ms=25)]
+    later = [steps[0], step(CHANGE_NS + 80_000_000, delay_ms=25)]
+    found = measure(log(frames), {0: Netem(rng, later).run(frames)}, steps)
+    (check,) = [one for one in found.checks if one.quantity == "step_late_ms"]
+    assert check.value == pytest.approx(80, abs=0.5)
+    assert check.verdict == "fail"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
