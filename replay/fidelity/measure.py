@@ -40,6 +40,7 @@ def measure(
     tables: Tables | None = None,
     totals: Mapping[str, Any] | None = None,
     paced: bool = True,
+    notes: Sequence[str] = (),
 ) -> Fidelity:
     """Measure a replay.
 
@@ -62,6 +63,8 @@ def measure(
         What the sender counted, for the report as it is.
     paced
         Whether frames had times of their own; else (top speed) no lateness is judged.
+    notes
+        What else the report is to say, such as that the machine did not keep up.
 
     Raises
     ------
@@ -95,6 +98,7 @@ def measure(
         tuple(judged(placed, tolerances.level)),
         tuple(_balances(found, routes, counters or {}, tolerances)),
         totals or {},
+        tuple(notes),
     )
 
 

@@ -171,7 +171,8 @@ def _arrivals(
     horizon_ns = _horizon_ns(steps, tables)
     matching = match(sent, came, horizon_ns)
     if any(step.impairment.get("corrupt_percent") for step in steps):
-        matching = find_corrupted(sent, came, matching, horizon_ns)
+        copies = any(step.impairment.get("duplicate_percent") for step in steps)
+        matching = find_corrupted(sent, came, matching, horizon_ns, copies=copies)
     return Arrivals(
         int(came.time_ns.size),
         int(left.sum()),
