@@ -188,6 +188,11 @@ def _balances(
         arrivals = None if number is None else found[number].arrivals
         return None if arrivals is None else arrivals.others
 
+    def strangers(way: Way) -> Strangers:
+        if way.arrivals is not None and way.arrivals.is_near:
+            return Strangers(others(way.number), None)
+        return Strangers(others(way.reverse), others(way.number))
+
     return [
         one
         for way, counts in zip(found, routes, strict=True)
@@ -195,7 +200,7 @@ def _balances(
         for one in balances(
             counts,
             counters[way.number],
-            Strangers(others(way.reverse), others(way.number)),
+            strangers(way),
             any(step.impairment.get("duplicate_percent") for step in way.steps),
             round(tolerances.unexplained_packets),
         )
