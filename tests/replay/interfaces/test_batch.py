@@ -1,0 +1,49 @@
+"""A tc that stays, and answers each time."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from interfaces_wire import processes
+from pathscope.replay.interfaces import batch
+from pathscope.replay.interfaces.commands import InterfaceError
+
+pytestmark = pytest.mark.usefixtures("cable")
+
+
+def test_answers_and_refusals_in_turn() -> None:
+    with batch.running() as tc:
+        for _ in range(3):
+            assert tc.do("qdisc add dev v0 root handle 9: pfifo", "qdisc show dev v0").startswith(
+                "qdisc pfifo 9: root"
+            )
+            with pytest.raises(InterfaceError, match=r"Cannot find device .x0\."):
+                tc.do("qdisc show dev x0", "qdisc show dev v0")
+            assert tc.do("qdisc del dev v0 root") == ""
+
+
+def test_a_tc_that_has_ended_says_so() -> None:
+    with batch.running() as tc:
+        (number,) = processes("tc\0-force\0-batch")[-1:]
+        subprocess.run(["kill", "-KILL", str(number)], check=True)
+        with pytest.raises(InterfaceError, match="tc has ended"):
+            tc.do("qdisc show dev v0")
+
+
+def refusal(tc: batch.Batch, line: str) -> str:
+    try:
+        tc.do(line)
+    except InterfaceError as error:
+        return str(error)
+    return ""
+
+
+def test_tables_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "wlan.dist").write_text("0 100 200\n")
+    netem = "qdisc add dev v0 root netem delay 5ms 1ms distribution"
+    with batch.running(tmp_path) as tc:
+        # tc reads the table before it asks the kernel, which may have no netem.
+        assert "nix.dist" in refusal(tc, f"{netem} nix")
+        assert refusal(tc, f"{netem} wlan") in ("", "Error: Specified qdisc kind is unknown.")
