@@ -15,6 +15,9 @@ from pathscope.replay.interfaces.commands import InterfaceError
 if TYPE_CHECKING:
     from pathscope.replay.interfaces.session import Session
 
+IN_THE_GUEST = "PATHSCOPE_IN_THE_GUEST"
+"""The variable that says that these tests run in the guest kernel."""
+
 ETHERTYPE = 0x88B5  # IEEE 802: for local experiments
 FRAME_BYTES = 100
 QUIET_S = 0.3

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from interfaces_wire import IN_THE_GUEST
 from pathscope.replay.lab import guest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-INSIDE = "PATHSCOPE_IN_THE_GUEST"
 LIMIT_S = 540
 
 MODULES = (
@@ -31,12 +31,12 @@ LACKS_NOTHING = {"this kernel has no tap", "an ordinary user cannot read this in
 """What may be skipped there. (The guest's kernel has tap, but not every one.)"""
 
 
-@pytest.mark.skipif(INSIDE in os.environ, reason="this is the guest")
+@pytest.mark.skipif(IN_THE_GUEST in os.environ, reason="this is the guest")
 @pytest.mark.skipif(guest.missing() is not None, reason=f"no guest: {guest.missing()}")
 def test_all_of_it_in_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert STAGE in guest.INIT
     script = guest.INIT.replace(STAGE, TESTS).replace(
-        "{environment}", f"{{environment}} {INSIDE}=1"
+        "{environment}", f"{{environment}} {IN_THE_GUEST}=1"
     )
     monkeypatch.setattr(guest, "INIT", script)
     monkeypatch.setattr(guest, "NEEDED", MODULES)
