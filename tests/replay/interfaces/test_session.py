@@ -36,7 +36,7 @@ TREES = {
     "sfq": ("root handle 10: sfq perturb 11 limit 99",),
     "tbf": ("root handle 10: tbf rate 5mbit burst 9k latency 70ms",),
     "cake": ("root handle 10: cake bandwidth 20mbit diffserv4 rtt 30ms",),
-    "netem": ("root handle 10: netem delay 3ms 1ms loss gemodel 1% 10% limit 500",),
+    "netem": ("root handle 10: netem delay 3ms rate 50mbit limit 500",),
     "prio": (
         "root handle 10: prio bands 3",
         "parent 10:1 handle 20: pfifo limit 5",
