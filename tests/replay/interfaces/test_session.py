@@ -144,7 +144,7 @@ def test_filters_of_others_decide_first_and_once(tmp_path: Path) -> None:
                 send(sender, 6)
                 assert numbers(receiver, 5) == [0, 1, 2, 4, 5]
         for hook in ("egress", "ingress"):
-            assert re.search(r"Sent \d+ bytes 1 pkts", tc(f"-s filter show dev v0 {hook} pref 7"))
+            assert re.search(r"Sent \d+ bytes 1 pkt ", tc(f"-s filter show dev v0 {hook} pref 7"))
 
 
 @pytest.mark.usefixtures("cable")
