@@ -22,7 +22,6 @@ MODULES = (
     *("sch_prio", "sch_htb"),
 )
 
-STAGE = "-m pathscope.replay.lab.stage /run/run"
 OPTIONS = "-p no:cacheprovider -rs"
 # Plugins of others are of no use there, and take their time to load.
 VARIABLES = f"{IN_THE_GUEST}=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
@@ -42,8 +41,9 @@ TESTS = f"-m pytest {OPTIONS} --rootdir {ROOT} " + " ".join(f"'{HERE}/{name}'" f
 
 @pytest.mark.skipif(guest.missing() is not None, reason=f"no guest: {guest.missing()}")
 def test_they_pass_in_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert STAGE in guest.INIT
-    script = guest.INIT.replace(STAGE, TESTS)
+    # In place of the run that the guest is for.
+    script, places = re.subn(r"-m \S+ /run/run", TESTS, guest.INIT)
+    assert places == 1
     script = script.replace("{environment}", f"{{environment}} {VARIABLES}")
     monkeypatch.setattr(guest, "INIT", script)
     monkeypatch.setattr(guest, "NEEDED", MODULES)
