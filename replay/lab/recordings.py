@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import deque
 from dataclasses import dataclass
 from heapq import merge
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import pcapng
 from .events import seconds
@@ -31,17 +32,17 @@ class RecordingError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A packet as recorded."""
+    """A packet as recorded; `recording` is the number of the recording that has it."""
 
     time_ns: int
-    interface: int
+    recording: int
     data: bytes
     wire_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What one interface was seen to send and receive.
+    """What one interface was seen to send and receive, or one `direction` of it.
 
     `received` and `dropped` are the kernel's counts of what its filter took and what found no room.
     """
@@ -50,6 +51,7 @@ class Recording:
     file: Path
     received: int
     dropped: int
+    direction: Literal["both", "inbound", "outbound"] = "both"
 
 
 def counts(said: str) -> dict[str, int]:
@@ -67,31 +69,46 @@ def join(
 ) -> None:
     """Write the recordings of one end into one pcapng file.
 
+    Those of one name are of one interface, and must have the same link type.
+
     Raises
     ------
     RecordingError
         When a recording is not what tcpdump writes.
     """
-    heads, streams = [], []
+    heads: dict[str, tuple[int, int]] = {}
+    streams = []
     for number, recording in enumerate(recordings):
         data = recording.file.read_bytes()
-        heads.append(_head(recording, data))
+        head = _head(recording, data)
+        if heads.setdefault(recording.name, head)[0] != head[0]:
+            raise RecordingError(f"{recording.file}: another link type than {recording.name} had")
         streams.append(_packets(recording, data, number))
+    interfaces = {name: number for number, name in enumerate(heads)}
     with out.open("wb") as file:
         file.write(pcapng.section(*comments, system=system, application=application))
-        for recording, (link_type, snap_bytes) in zip(recordings, heads, strict=True):
-            file.write(pcapng.interface(recording.name, link_type, snap_bytes))
+        for name, (link_type, snap_bytes) in heads.items():
+            file.write(pcapng.interface(name, link_type, snap_bytes))
         last_ns = 0
-        waiting = sorted(_notes(events))
+        waiting = deque(sorted(_notes(events)))
         for packet, following in _pairs(merge(*streams, key=lambda packet: packet.time_ns)):
-            due = [text for at_ns, text in waiting if at_ns <= packet.time_ns or following is None]
-            waiting = waiting[len(due) :]
+            due = []
+            while waiting and (waiting[0][0] <= packet.time_ns or following is None):
+                due.append(waiting.popleft()[1])
             last_ns = packet.time_ns
-            file.write(
-                pcapng.packet(packet.interface, last_ns, packet.data, packet.wire_bytes, *due)
-            )
-        for number, recording in enumerate(recordings):
-            file.write(pcapng.statistics(number, last_ns, recording.received, recording.dropped))
+            seen = recordings[packet.recording]
+            file.write(_block(interfaces[seen.name], packet, seen.direction, due))
+        for name, number in interfaces.items():
+            own = [recording for recording in recordings if recording.name == name]
+            received = sum(recording.received for recording in own)
+            dropped = sum(recording.dropped for recording in own)
+            file.write(pcapng.statistics(number, last_ns, received, dropped))
+
+
+def _block(interface: int, packet: Packet, direction: str, comments: list[str]) -> bytes:
+    return pcapng.packet(
+        interface, packet.time_ns, packet.data, packet.wire_bytes, *comments, direction=direction
+    )
 
 
 def _pairs(packets: Iterator[Packet]) -> Iterator[tuple[Packet, Packet | None]]:
