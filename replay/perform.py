@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from .lab.events import EventLog
     from .profiles.schedule import Step
+    from .routes import Route
 
 LOG, STOP = "sent.arrows", "stop"
 """Of the run's folder: the log of what was sent; and a file whose coming ends the replay early."""
@@ -40,9 +41,6 @@ DRAIN_S = 60
 """How long frames may stay in the qdiscs after the last one was sent."""
 
 DRAIN_STEP_S = 0.05
-
-Route = tuple[str, str]
-"""Path and direction."""
 
 
 class Network(Protocol):

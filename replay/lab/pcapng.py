@@ -21,14 +21,10 @@ END = 0
 COMMENT = 1
 SHB_OS, SHB_APPLICATION = 3, 4
 IF_NAME, IF_DESCRIPTION, IF_TSRESOL = 2, 3, 9
-EPB_FLAGS = 2
 ISB_RECEIVED, ISB_DROPPED = 4, 5
 
 NANOSECONDS = 9
 """if_tsresol: the negative power of ten."""
-
-DIRECTIONS = {"inbound": 1, "outbound": 2}
-"""The two lowest bits of epb_flags, where the direction is known."""
 
 Options = list[tuple[int, bytes]]
 
@@ -51,21 +47,13 @@ def interface(name: str, link_type: int, snap_bytes: int, description: str = "")
 
 
 def packet(
-    interface_number: int,
-    time_ns: int,
-    data: bytes,
-    wire_bytes: int,
-    *comments: str,
-    direction: str = "both",
+    interface_number: int, time_ns: int, data: bytes, wire_bytes: int, *comments: str
 ) -> bytes:
-    """Return the block of a packet; `time_ns` is since 1970, `direction` one of `DIRECTIONS`."""
+    """Return the block of a packet; `time_ns` is since 1970."""
     head = struct.pack(
         "<IIIII", interface_number, *_time(time_ns), len(data), max(wire_bytes, len(data))
     )
-    options = _comments(comments)
-    if direction in DIRECTIONS:
-        options.append((EPB_FLAGS, struct.pack("<I", DIRECTIONS[direction])))
-    return _block(ENHANCED_PACKET, head + _padded(data), options)
+    return _block(ENHANCED_PACKET, head + _padded(data), _comments(comments))
 
 
 def statistics(interface_number: int, time_ns: int, received: int, dropped: int) -> bytes:

@@ -8,7 +8,7 @@ import subprocess
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from . import recordings
 from .ends import END_S, StageError
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 QUIET_S = 0.3
 """How long recording goes on after the last word: what is on its way to a tap still gets there."""
 
-BLOCK_S = 1.2
-"""The same where the kernel hands packets over in blocks: the last one after a second at most."""
+BLOCK_S = 2.5
+"""The same where the kernel hands packets over in blocks: the last one after up to two seconds."""
 
 BUFFERS_KIB, LEAST_KIB, MOST_KIB = 131072, 2048, 16384
 """Of the kernel's memory for packets on their way to a recording: of all, and of each."""
@@ -29,20 +29,18 @@ BUFFERS_KIB, LEAST_KIB, MOST_KIB = 131072, 2048, 16384
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """An interface of a host that is recorded: both directions, or one as seen by the host.
+    """An interface that is recorded.
 
-    `host` is None for an interface of the namespace that the recording process is in.
+    `host` is None for one of the namespace that the recording process is in.
     """
 
     host: str | None
     device: str
-    direction: Literal["both", "inbound", "outbound"] = "both"
 
     @property
     def name(self) -> str:
         """Of the recording, and of its file but for `.pcap`."""
-        place = self.device if self.host is None else f"{self.host}-{self.device}"
-        return place if self.direction == "both" else f"{place}-{self.direction}"
+        return self.device if self.host is None else f"{self.host}-{self.device}"
 
 
 @contextmanager
@@ -97,8 +95,6 @@ def _start(
         command += ["--immediate-mode", "--packet-buffered"]
     # To an open file: tcpdump would give one of its own to root, which only root may.
     command += ["-w", "-"]
-    if tap.direction != "both":
-        command.append(tap.direction)
     with (folder / f"{tap.name}.pcap").open("wb") as file:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, text=True

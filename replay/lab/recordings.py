@@ -11,7 +11,7 @@ import struct
 from collections import deque
 from dataclasses import dataclass
 from heapq import merge
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from . import pcapng
 from .events import seconds
@@ -32,17 +32,17 @@ class RecordingError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A packet as recorded; `recording` is the number of the recording that has it."""
+    """A packet as recorded."""
 
     time_ns: int
-    recording: int
+    interface: int
     data: bytes
     wire_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What one interface was seen to send and receive, or one `direction` of it.
+    """What one interface was seen to send and receive.
 
     `received` and `dropped` are the kernel's counts of what its filter took and what found no room.
     """
@@ -51,7 +51,6 @@ class Recording:
     file: Path
     received: int
     dropped: int
-    direction: Literal["both", "inbound", "outbound"] = "both"
 
 
 def counts(said: str) -> dict[str, int]:
@@ -69,26 +68,20 @@ def join(
 ) -> None:
     """Write the recordings of one end into one pcapng file.
 
-    Those of one name are of one interface, and must have the same link type.
-
     Raises
     ------
     RecordingError
         When a recording is not what tcpdump writes.
     """
-    heads: dict[str, tuple[int, int]] = {}
-    streams = []
+    heads, streams = [], []
     for number, recording in enumerate(recordings):
         data = recording.file.read_bytes()
-        head = _head(recording, data)
-        if heads.setdefault(recording.name, head)[0] != head[0]:
-            raise RecordingError(f"{recording.file}: another link type than {recording.name} had")
+        heads.append(_head(recording, data))
         streams.append(_packets(recording, data, number))
-    interfaces = {name: number for number, name in enumerate(heads)}
     with out.open("wb") as file:
         file.write(pcapng.section(*comments, system=system, application=application))
-        for name, (link_type, snap_bytes) in heads.items():
-            file.write(pcapng.interface(name, link_type, snap_bytes))
+        for recording, (link_type, snap_bytes) in zip(recordings, heads, strict=True):
+            file.write(pcapng.interface(recording.name, link_type, snap_bytes))
         last_ns = 0
         waiting = deque(sorted(_notes(events)))
         for packet, following in _pairs(merge(*streams, key=lambda packet: packet.time_ns)):
@@ -96,19 +89,11 @@ def join(
             while waiting and (waiting[0][0] <= packet.time_ns or following is None):
                 due.append(waiting.popleft()[1])
             last_ns = packet.time_ns
-            seen = recordings[packet.recording]
-            file.write(_block(interfaces[seen.name], packet, seen.direction, due))
-        for name, number in interfaces.items():
-            own = [recording for recording in recordings if recording.name == name]
-            received = sum(recording.received for recording in own)
-            dropped = sum(recording.dropped for recording in own)
-            file.write(pcapng.statistics(number, last_ns, received, dropped))
-
-
-def _block(interface: int, packet: Packet, direction: str, comments: list[str]) -> bytes:
-    return pcapng.packet(
-        interface, packet.time_ns, packet.data, packet.wire_bytes, *comments, direction=direction
-    )
+            file.write(
+                pcapng.packet(packet.interface, last_ns, packet.data, packet.wire_bytes, *due)
+            )
+        for number, recording in enumerate(recordings):
+            file.write(pcapng.statistics(number, last_ns, recording.received, recording.dropped))
 
 
 def _pairs(packets: Iterator[Packet]) -> Iterator[tuple[Packet, Packet | None]]:

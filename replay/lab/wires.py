@@ -11,27 +11,20 @@ where the frame came in.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from .plan import HOSTS, TOWARDS
+from ..routes import FAR, NEAR, Route
+from .plan import HOSTS
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+ETHERNET_BYTES = 14
 
 LEAST_MTU, MOST_MTU = 1500, 65535
 """Of Ethernet, and of what the kernel's virtual cables carry."""
-
-NEAR = {"to_server": "client", "to_client": "server"}
-"""Where the frames of a direction are sent; they arrive at the host that it is towards."""
 
 QUIET = {
     "net/ipv6/conf/all/disable_ipv6": "1",
     "net/ipv6/conf/default/disable_ipv6": "1",
     "net/ipv4/conf/all/arp_ignore": "8",
 }
-
-Route = tuple[str, str]
-"""Path and direction."""
 
 
 @dataclass(slots=True)
@@ -72,15 +65,15 @@ def wires(mtu_by_path: dict[str, int]) -> Wires:
             made.devices.append((host, path))
         # The middle's cables first: they bring the ends' interfaces.
         made.links.insert(number - 1, ("middle", cables))
-        for direction, host in TOWARDS.items():
+        for direction, host in FAR.items():
             made.ports[path, direction] = f"{host}{number}"
             made.hand_over += _hand_over(f"{NEAR[direction]}{number}", f"{host}{number}")
     return made
 
 
-def mtu_of(frame_bytes: Sequence[int]) -> int:
-    """Return the MTU of a wire that carries frames of these lengths, Ethernet header included."""
-    return min(MOST_MTU, max(LEAST_MTU, *frame_bytes, 0))
+def mtu_of(largest_frame_bytes: int) -> int:
+    """Return the MTU of a wire that carries frames up to this length, Ethernet header included."""
+    return min(MOST_MTU, max(LEAST_MTU, largest_frame_bytes - ETHERNET_BYTES))
 
 
 def _hand_over(came_in: str, goes_out: str) -> list[str]:
