@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from . import _native
 from .fidelity.counts import Places
 from .fidelity.counts import readings as grown
 from .fidelity.model import AppliedStep, Received
+from .lab.folder import CAPTURES, LOGS
+from .lab.scenario import ENDS
 from .lab.wires import wires
 from .routes import FAR, NEAR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from .fidelity.counts import Counters
@@ -23,22 +26,49 @@ if TYPE_CHECKING:
     from .request import Replay
     from .routes import Route
 
-COLUMNS = {"time_ns": np.int64, "bytes": np.int64, "fingerprint": np.uint64}
+COLUMNS = {
+    "interface": np.int64,
+    "time_ns": np.int64,
+    "bytes": np.int64,
+    "fingerprint": np.uint64,
+}
 
 
-def received(folder: Path, outlets: Sequence[Outlet]) -> dict[int, Received]:
+def received(folder: Path, asked: Replay) -> dict[int, Received]:
     """Return what was recorded of each route, by the route's number.
 
     In the lab that is at its far end, with what leaves there among it. Of a given interface it is
     what left it, after the impairment: what is at the other end, nobody here knows.
     """
+    seen = {
+        (end, device): frames
+        for end in ENDS
+        if (folder / CAPTURES[end]).is_file()
+        for device, frames in _by_interface(folder, end).items()
+    }
     found = {}
-    for number, outlet in enumerate(outlets):
+    for number, outlet in enumerate(asked.orders.outlets):
         ends = NEAR if outlet.netns is None else FAR
-        place = folder / f"{ends[outlet.direction]}-{outlet.device}.pcap"
-        batches = [pa.record_batch(batch) for batch in _native.fingerprints(str(place))]
-        found[number] = Received(**{name: _column(batches, name) for name in COLUMNS})
+        found[number] = seen[ends[outlet.direction], outlet.device]
     return found
+
+
+def _by_interface(folder: Path, end: str) -> dict[str, Received]:
+    """What the capture of an end has of each interface."""
+    place = folder / CAPTURES[end]
+    batches = [pa.record_batch(batch) for batch in _native.fingerprints(str(place))]
+    columns = {name: _column(batches, name) for name in COLUMNS}
+    numbers = columns.pop("interface")
+    return {
+        device: Received(**{name: column[numbers == number] for name, column in columns.items()})
+        for number, device in enumerate(recorded(folder, end))
+    }
+
+
+def recorded(folder: Path, end: str) -> list[str]:
+    """Return the interfaces of an end that were recorded, in the order of its capture."""
+    counts = json.loads((folder / LOGS / "recordings.json").read_text(encoding="utf-8"))
+    return [name.removeprefix(f"{end}-") for name in counts if name.startswith(f"{end}-")]
 
 
 def _column(batches: Iterable[pa.RecordBatch], name: str) -> Any:

@@ -125,8 +125,8 @@ def made(
         try:
             perform()
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
-            fidelity = concluded(asked, out, tolerances)
             facts["captures"] = _joined(out, facts["versions"])
+            fidelity = concluded(asked, out, tolerances)
         except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
         outcome = Outcome(out, fidelity)
@@ -142,7 +142,7 @@ def concluded(asked: Replay, out: Path, tolerances: Tolerances) -> Fidelity:
     base_ns = sent.header["base_realtime_ns"]
     return measure(
         sent,
-        evidence.received(out, asked.orders.outlets),
+        evidence.received(out, asked),
         list(evidence.applied(happened, base_ns)),
         evidence.readings(happened, asked),
         tolerances,
@@ -178,13 +178,12 @@ def _joined(out: Path, versions: dict[str, str]) -> dict[str, str]:
     for end in ENDS:
         parts = [
             recordings.Recording(
-                name.removeprefix(f"{end}-"),
-                out / f"{name}.pcap",
-                count["received by filter"],
-                count["dropped by kernel"],
+                device,
+                out / f"{end}-{device}.pcap",
+                counts[f"{end}-{device}"]["received by filter"],
+                counts[f"{end}-{device}"]["dropped by kernel"],
             )
-            for name, count in counts.items()
-            if name.startswith(f"{end}-")
+            for device in evidence.recorded(out, end)
         ]
         if not parts:
             continue
