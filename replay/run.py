@@ -14,7 +14,7 @@ from . import evidence
 
 from .fidelity.measure import measure
 from .lab import ends, events, folder, guest, host, recordings, tc, tools
-from .lab.run import LabError
+from .lab.run import LabError, kept_up
 from .lab.scenario import ENDS
 from .packets import log
 from .packets.orders import TopSpeed
@@ -125,6 +125,7 @@ def made(
         try:
             perform()
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
+            facts["pace"] = kept_up(out / folder.LOGS)
             facts["captures"] = _joined(out, facts["versions"])
             fidelity = concluded(asked, out, tolerances)
         except FAILURES as error:

@@ -59,6 +59,7 @@ class Given:
     seed: int | None
     sctp: tuple[str, ...]
     association: int | None
+    repetitions: int
     tolerances: Path | None
     json_file: Path | None
     analysis: bool
@@ -251,6 +252,14 @@ LIVE = (
         type=click.IntRange(0),
         metavar="N",
         help="With --live: which association. [default: the one with most data]",
+    ),
+    click.option(
+        "--repetitions",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="With --live: so many runs.",
     ),
 )
 

@@ -50,8 +50,8 @@ def _check(given: Given) -> None:
         raise click.UsageError("--profile and --profile-from: one profile at a time")
     if given.lab and given.interfaces:
         raise click.UsageError("--lab makes its own interfaces: it goes without --interface")
-    if given.sctp or given.association is not None:
-        raise click.UsageError("--sctp and --association are for --live")
+    if given.sctp or given.association is not None or given.repetitions > 1:
+        raise click.UsageError("--sctp, --association and --repetitions are for --live")
     if given.allow_live_network and not given.interfaces:
         raise click.UsageError("--allow-live-network goes with --interface, which names the one")
     if len(given.profile_from) > 2:
@@ -75,14 +75,15 @@ def _prepared(given: Given) -> Prepared:
 
 def _write(given: Given, out: Path) -> None:
     from ...replay import _native
+    from .plan import told
 
     if out.exists() and not given.force:
         raise Refusal(f"{out}: is there; --force replaces it")
-    orders = _prepared(given).replay.orders
-    if len(orders.trace) != 1:
-        raise click.UsageError("--write takes one trace")
-    told = _native.rewrite(orders.to_json(), orders.trace[0], str(out))
-    click.echo(json.dumps(told, ensure_ascii=False))
+    prepared = _prepared(given)
+    _native.rewrite(prepared.replay.orders.to_json(), None, out)
+    for line in told(prepared.plan):
+        _tell(line)
+    click.echo(out)
 
 
 def _replay(given: Given, prepared: Prepared) -> None:
@@ -128,14 +129,25 @@ def _tolerances(path: Path | None) -> Any:
 
 
 def _report(given: Given, outcome: Outcome) -> None:
+    from ...reports.replay.document import document
     from ...reports.replay.fidelity import report
 
+    text = json.dumps(document(outcome.fidelity), indent=1, ensure_ascii=False) + "\n"
+    for place in (outcome.folder / "fidelity.json", given.json_file):
+        if place is not None:
+            place.write_text(text, encoding="utf-8")
     show(report(outcome.fidelity))
-    if given.json_file is not None:
-        given.json_file.write_bytes((outcome.folder / "fidelity.json").read_bytes())
+    for note in (*outcome.notes, *_too_slow(outcome.folder)):
+        _tell(f"warning: {note}")
     if given.analysis:
         _analyze(outcome.folder)
     click.echo(outcome.folder)
+
+
+def _too_slow(folder: Path) -> list[str]:
+    from ...replay.lab.folder import too_slow
+
+    return [f"the machine did not keep up: {reason}" for reason in too_slow(folder)]
 
 
 def _analyze(folder: Path) -> None:
