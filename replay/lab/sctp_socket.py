@@ -89,9 +89,11 @@ def offer_interleaving(sock: socket.socket) -> None:
     sock.setsockopt(SOL_SCTP, INTERLEAVING_SUPPORTED, struct.pack("=iI", 0, 1))
 
 
-def send(sock: socket.socket, message: bytes, *, stream: int, ordered: bool, ppid: int) -> None:
-    """Send one message on a stream."""
-    flags = 0 if ordered else UNORDERED
+def send(
+    sock: socket.socket, message: bytes, *, stream: int, ordered: bool, ppid: int, flags: int = 0
+) -> None:
+    """Send one message on a stream; `flags` are those of sendmsg(2)."""
+    order = 0 if ordered else UNORDERED
     # The kernel hands the PPID on as it is: the wire's order is the sender's business.
-    info = struct.pack("=HH", stream, flags) + struct.pack(">I", ppid) + struct.pack("=Ii", 0, 0)
-    sock.sendmsg([message], [(SOL_SCTP, SNDINFO, info)])
+    info = struct.pack("=HH", stream, order) + struct.pack(">I", ppid) + struct.pack("=Ii", 0, 0)
+    sock.sendmsg([message], [(SOL_SCTP, SNDINFO, info)], flags)
