@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from . import messages, neighbours, netem
-from .scenario import ENDS, at_start, impairment
+from . import impairment, messages, neighbours, netem
+from .scenario import ENDS, at_start
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -281,7 +281,7 @@ def _change(scenario: Scenario, ports: list[Port], action: dict[str, Any]) -> Ch
     for port in ports:
         if port.path != name or direction not in ("both", port.direction):
             continue
-        base = impairment({}) if action["reset"] else own[port.direction]
+        base = impairment.complete({}) if action["reset"] else own[port.direction]
         arguments = netem.arguments(base | action.get("impairment", {}))
         changed.append((port.device, netem.DOWN if does == "link-down" else arguments))
     # Only a link that goes or comes is one to the analyzer (docs/events.md).

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer.lines import line_of
-from . import shorthand
+from . import impairment, shorthand
 from .finite import EXPECTED, not_finite
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
     for path in settings["paths"].values():
         both = path.pop("both", {})
         for direction in DIRECTIONS:
-            path[direction] = impairment(both | path.get(direction, {}))
+            path[direction] = impairment.complete(both | path.get(direction, {}))
     return settings
 
 
@@ -250,12 +250,6 @@ def told(error: Any) -> tuple[Key, str]:
         words = ", ".join(map(str, error.validator_value))
         return key, f"expected one of {words}; found {error.instance!r}"
     return key, error.message
-
-
-def impairment(given: dict[str, Any]) -> dict[str, Any]:
-    """Return an impairment with every default filled in."""
-    found: dict[str, Any] = _filled({"$ref": "#/$defs/impairment"}, given)
-    return found
 
 
 def _filled(rule: dict[str, Any], value: Any) -> Any:
@@ -312,6 +306,8 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     yield from _mistakes_of_application(settings)
     for number, action in enumerate(settings["actions"]):
         yield from _mistakes_of_action(settings, number, action)
+    own = settings["distributions"]
+    yield from impairment.mistakes_of_scenario(paths, settings["actions"], own)
     for number, flow in enumerate(settings["background"]):
         if flow["path"] not in paths:
             yield ("background", number, "path"), f"there is no path {flow['path']!r}"
