@@ -38,6 +38,10 @@ class Talk:
         Which it is, in words.
     protocol
         `sctp`, `tcp` or `udp`.
+    number
+        Of the association or flow in the trace's analysis.
+    seen_at
+        Which captures of a run show what the trace does: `client`, `server` or `both`.
     paths
         The lab's.
     primary
@@ -61,6 +65,8 @@ class Talk:
     name: str
     what: str
     protocol: str
+    number: int
+    seen_at: str
     paths: Paths
     primary: str
     zero_ns: int
@@ -78,7 +84,12 @@ class Talk:
         return max(self.end_ns, last_ns) / NS_PER_S + QUIET_S
 
 
-def scenario(talk: Talk, steps: Sequence[Step], seed: int = 1) -> tuple[Scenario, tuple[str, ...]]:
+def scenario(
+    talk: Talk,
+    steps: Sequence[Step],
+    seed: int = 1,
+    distributions: Mapping[str, Sequence[float]] | None = None,
+) -> tuple[Scenario, tuple[str, ...]]:
     """Return the scenario of a run that makes it again, and what is not as it was.
 
     Parameters
@@ -90,6 +101,8 @@ def scenario(talk: Talk, steps: Sequence[Step], seed: int = 1) -> tuple[Scenario
         for links that nothing impairs.
     seed
         Of the scenario.
+    distributions
+        The profile's tables of delays.
 
     Raises
     ------
@@ -106,6 +119,7 @@ def scenario(talk: Talk, steps: Sequence[Step], seed: int = 1) -> tuple[Scenario
         "description": f"{talk.what}, sent again",
         "duration_s": talk.duration_s,
         "seed": seed,
+        "distributions": dict(distributions or {}),
         "paths": {
             path.name: {
                 "client": path.client,

@@ -100,8 +100,25 @@ def choose(
             for name, (source, value, why) in shown[other].items()
             if name in SHARED and source == "inferred"
         } | shown[end]
-        found += _filled(HOSTS[end], known, given)
+        own = _filled(HOSTS[end], _beating(association, end, known), given)
+        found += own
     return found
+
+
+def _beating(association: Association, end: End, known: Known) -> Known:
+    """Add HB.Interval where only the period of HEARTBEATs is known: less one RTO (section 8.3)."""
+    period = association.timers[end].get("heartbeat_period_s")
+    if "hb_interval_ms" in known or period is None or period.measure.value is None:
+        return known
+    least_ms = known["rto_min_ms"][1] if "rto_min_ms" in known else _default("rto_min_ms")
+    value = max(1, round(period.measure.value * 1000) - int(least_ms))
+    why = f"{period.text}, less an RTO of {least_ms} ms"
+    return known | {"hb_interval_ms": ("inferred", value, why)}
+
+
+def _default(name: str) -> int:
+    rule: dict[str, Any] = schema()["$defs"]["sctp"]["properties"][name]
+    return int(rule["default"])
 
 
 Known = dict[str, tuple[Source, int | bool, str]]
@@ -195,7 +212,7 @@ def _initial_rto(association: Association, heartbeats: list[Row], end: End) -> K
             continue
         waited_ms = (row["time_ns"] - up_ns) / 1e6
         low, high = waited_ms / PROBE_MOST, waited_ms / PROBE_LEAST
-        default = schema()["$defs"]["sctp"]["properties"]["rto_initial_ms"]["default"]
+        default = _default("rto_initial_ms")
         value = default if low <= default <= high else max(1, round(waited_ms))
         why = f"the first HEARTBEAT to another path came {waited_ms:.0f} ms after the handshake"
         return {"rto_initial_ms": ("inferred", value, why)}
