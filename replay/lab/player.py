@@ -28,6 +28,9 @@ PATIENCE_MS = 200
 CLOSE_S = 10
 """How long the peer's last data is waited for, once this end has sent all of its own."""
 
+CLOSING_S = 0.02
+"""How often a closing end looks whether the association is gone."""
+
 NS_PER_S = 1_000_000_000
 
 
@@ -92,8 +95,15 @@ class Player:
             self.wait(None)
         with contextlib.suppress(OSError):  # the peer was faster
             self.sock.shutdown(socket.SHUT_WR)
-        if self.orders["protocol"] != "udp":
-            self.heard_all.wait(CLOSE_S)
+        until = time.monotonic() + CLOSE_S
+        while self.is_up() and not self.over() and time.monotonic() < until:
+            self.heard_all.wait(CLOSING_S)
+        self.stop.set()
+
+    def is_up(self) -> bool:
+        """Whether the peer may still send; datagrams know no end."""
+        protocol = self.orders["protocol"]
+        return protocol == "tcp" or (protocol == "sctp" and sctp_socket.is_up(self.sock))
 
     def wait(self, until: float | None) -> None:
         """Wait until a time (None: for as long as it takes), the peer's end, or the run's."""

@@ -16,6 +16,7 @@ NODELAY = 3
 SET_PEER_PRIMARY = 5
 PRIMARY = 6
 PEER_ADDR_PARAMS = 9
+STATUS = 14
 FRAGMENT_INTERLEAVE = 18
 BINDX_ADD = 100
 BINDX_REMOVE = 101
@@ -25,6 +26,8 @@ UNORDERED = 1
 HEARTBEAT_DEMAND = 4
 
 _STORAGE = 128
+_STATUS_BYTES = 256
+"""Room for `struct sctp_status`, which has 176 at least."""
 
 
 def open_socket(version: int) -> socket.socket:
@@ -76,6 +79,15 @@ def ask_peer_primary(sock: socket.socket, own_address: str, port: int) -> None:
 
 def _primary(address: str, port: int) -> bytes:
     return struct.pack("=i", 0) + packed(address, port).ljust(_STORAGE, b"\0")
+
+
+def is_up(sock: socket.socket) -> bool:
+    """Whether there still is an association; a peer that answered SHUTDOWN gives no end of file."""
+    try:
+        sock.getsockopt(SOL_SCTP, STATUS, _STATUS_BYTES)
+    except OSError:
+        return False
+    return True
 
 
 def set_streams(sock: socket.socket, streams: int) -> None:

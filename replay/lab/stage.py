@@ -62,8 +62,7 @@ class Stage:
             self.build()
             restarting = {step.host for step in self.plan.timeline if isinstance(step, Restart)}
             for host in ("middle", *sorted(restarting)):
-                tables = self.scenario.settings.get("distributions", {}) if host == "middle" else {}
-                self.tcs[host] = stack.enter_context(tc.running(host, tables))
+                self.tcs[host] = stack.enter_context(tc.running(host))
             self.tcs["middle"].netem("add", self.plan.impairments)
             stack.enter_context(self.captures())
             self.perform()
