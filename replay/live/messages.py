@@ -63,6 +63,11 @@ class Sent:
             yield from map(Message._make, zip(*(batch[n].to_pylist() for n in COLUMNS), strict=True))
 
     @property
+    def user_bytes(self) -> int:
+        """Bytes of all messages."""
+        return _sum(self.table["bytes"])
+
+    @property
     def last_ns(self) -> int:
         """When the last one was sent; 0 where there is none."""
         return int(self.table["at_ns"][-1].as_py()) if len(self) else 0
@@ -220,7 +225,13 @@ def _equal(column: pa.Array, value: object) -> pa.Array:
 def _count(column: pa.ChunkedArray, value: str) -> int:
     import pyarrow.compute as pc
 
-    return int(pc.sum(_equal(column, value)).as_py() or 0)
+    return int(pc.sum(_equal(column, value)).as_py() or 0)  # of none there is no sum
+
+
+def _sum(column: pa.ChunkedArray) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(column).as_py() or 0)
 
 
 def _most(table: pa.Table, name: str) -> int:

@@ -5,7 +5,7 @@ The names are those of a scenario's `sctp` table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...analyzer.circumstances import can_predict, settings_of
@@ -56,15 +56,22 @@ LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES = 4096, 67_108_864
 """What a scenario takes."""
 
 
+Value = int | bool
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One setting of one end, with where it is from."""
+    """One setting of one end, with where it is from.
+
+    `was` is what it would be if the user had asked for nothing.
+    """
 
     host: str
     name: str
-    value: int | bool
+    value: Value
     source: Source
     why: str
+    was: Value | None = None
 
 
 def choose(
@@ -100,8 +107,10 @@ def choose(
             for name, (source, value, why) in shown[other].items()
             if name in SHARED and source == "inferred"
         } | shown[end]
-        own = _filled(HOSTS[end], _beating(association, end, known), given)
-        found += own
+        known = _beating(association, end, known)
+        usual = {one.name: one.value for one in _filled(HOSTS[end], known, {})}
+        made = _filled(HOSTS[end], known, given)
+        found += [replace(one, was=usual.get(one.name)) for one in made]
     return found
 
 
@@ -121,10 +130,10 @@ def _default(name: str) -> int:
     return int(rule["default"])
 
 
-Known = dict[str, tuple[Source, int | bool, str]]
+Known = dict[str, tuple[Source, Value, str]]
 
 
-def _filled(host: str, known: Known, given: Mapping[str, int | bool]) -> list[Chosen]:
+def _filled(host: str, known: Known, given: Mapping[str, Value]) -> list[Chosen]:
     """Return all settings of one end: given before known before the lab's own."""
     rules: dict[str, Any] = schema()["$defs"]["sctp"]["properties"]
     found: dict[str, Chosen] = {}
@@ -225,9 +234,9 @@ def _stated(facts: Row, end: End, *, interleaved: bool) -> Known:
     extensions = facts[f"{end}_extensions"] or ""
     if facts["seen_handshake"]:
         pr = "Forward-TSN-Supported" in extensions
-        found["partial_reliability"] = ("observed", pr, "Forward-TSN-Supported in the handshake")
+        found["partial_reliability"] = ("observed", pr, f"a handshake {'with' if pr else 'without'} Forward-TSN")
         asconf = "ASCONF" in extensions
-        found["asconf"] = ("observed", asconf, "ASCONF among the supported extensions")
+        found["asconf"] = ("observed", asconf, f"a handshake {'with' if asconf else 'without'} ASCONF")
     if interleaved:
         found["interleaving"] = ("observed", True, "messages in I-DATA")
     window = facts[f"{end}_initial_rwnd_bytes"]
