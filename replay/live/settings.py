@@ -107,7 +107,6 @@ def choose(
             for name, (source, value, why) in shown[other].items()
             if name in SHARED and source == "inferred"
         } | shown[end]
-        known = _beating(association, end, known)
         usual = {one.name: one.value for one in _filled(HOSTS[end], known, {})}
         made = _filled(HOSTS[end], known, given)
         found += [replace(one, was=usual.get(one.name)) for one in made]
@@ -193,7 +192,7 @@ def _shown(
     if delay.value is not None:
         sack_ms = min(round(delay.value * 1000), MOST_SACK_DELAY_MS)
         found["sack_delay_ms"] = ("inferred", sack_ms, "how long SACKs of lone packets took")
-    return found | _stated(facts, end, interleaved=interleaved)
+    return _beating(association, end, found | _stated(facts, end, interleaved=interleaved))
 
 
 def _of_failover(association: Association, failover: Any) -> Known:
@@ -213,19 +212,33 @@ def _of_failover(association: Association, failover: Any) -> Known:
 
 def _initial_rto(association: Association, heartbeats: list[Row], end: End) -> Known:
     """RTO.Initial by the first HEARTBEAT on a path that the handshake did not confirm."""
-    up_ns = association.established.ns
-    if up_ns is None or association.asconf:  # a path may have come later
-        return {}
     for row in heartbeats:
-        if row["sender"] != end or row["path"] == 0:
+        since_ns = _known_since_ns(association, row["path"], end)
+        if row["sender"] != end or row["path"] == 0 or since_ns is None:
             continue
-        waited_ms = (row["time_ns"] - up_ns) / 1e6
+        waited_ms = (row["time_ns"] - since_ns) / 1e6
+        if waited_ms <= 0:
+            return {}
         low, high = waited_ms / PROBE_MOST, waited_ms / PROBE_LEAST
         default = _default("rto_initial_ms")
         value = default if low <= default <= high else max(1, round(waited_ms))
-        why = f"the first HEARTBEAT to another path came {waited_ms:.0f} ms after the handshake"
+        why = f"the first HEARTBEAT to another path came {waited_ms:.0f} ms after it was known"
         return {"rto_initial_ms": ("inferred", value, why)}
     return {}
+
+
+def _known_since_ns(association: Association, path: int, end: End) -> int | None:
+    """Return since when an end could use a path: the handshake, or its ASCONF that added to it.
+
+    None where the peer added to it: what it then probes need not wait.
+    """
+    addresses = {association.paths[path].a_address, association.paths[path].b_address}
+    added = [
+        one for one in association.asconf if one.request == "add" and one.address in addresses
+    ]
+    if not added:
+        return association.established.ns
+    return added[0].ack.ns if added[0].sender == end else None
 
 
 def _stated(facts: Row, end: End, *, interleaved: bool) -> Known:

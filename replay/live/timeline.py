@@ -16,7 +16,7 @@ from .messages import HOSTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...analyzer.model import Association
+    from ...analyzer.model import Association, Handover
     from ..profiles.schedule import Step
     from .paths import Paths
 
@@ -161,10 +161,8 @@ def of_association(association: Association, paths: Paths, zero_ns: int, end_ns:
         if does is not None and path is not None and request.at.ns is not None:
             acts.append((request.at.ns, {"do": does, "path": path, "host": host}))
     for move in association.handovers:
-        if move.cause != "user-change":
-            continue
         path = paths.of_trace(move.to_path)
-        moved_ns = move.instants["t_first_new"].ns
+        moved_ns = _own_move_ns(association, move)
         if path is not None and moved_ns is not None:
             host = HOSTS[move.sender]
             acts.append((moved_ns, {"do": "set-primary", "path": path.name, "host": host}))
@@ -174,6 +172,19 @@ def of_association(association: Association, paths: Paths, zero_ns: int, end_ns:
         if since_ns < end_ns:
             made.append({"at_s": since_ns / NS_PER_S, **act})
     return Timeline({}, tuple(made), tuple(warnings))
+
+
+def _own_move_ns(association: Association, move: Handover) -> int | None:
+    """Return when a sender moved its own data by itself; None where something else moved it.
+
+    To ask the peer for another primary path moves the peer's data, not one's own.
+    """
+    asked = {one.sender for one in association.asconf if one.request == "set-primary"}
+    own = move.cause == "user-change" or (move.cause == "set-primary" and move.sender in asked)
+    if not own:
+        return None
+    decided, last = (move.instants[name].ns for name in ("t_decision", "t_last_data_old"))
+    return last if decided is None else decided
 
 
 def _with_address(paths: Paths, end: str, address: str | None) -> str | None:
