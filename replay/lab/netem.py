@@ -25,7 +25,7 @@ TABLE_DEVIATIONS = 4
 """As far as a table of netem reaches: 16 bits, of which 8192 are a deviation."""
 
 DOWN: tuple[str, ...] = ("loss", "100%")
-"""What a link that is down does to every packet."""
+"""What a link that is down does to every packet. What else was set does not show."""
 
 IN_ORDER: tuple[str, ...] = ("rate", "1tbit")
 """A rate that takes 12 ns for a full packet, for what else netem does where there is one: a packet
@@ -35,7 +35,8 @@ is not sent before the one ahead of it."""
 def arguments(impairment: Mapping[str, Any], packets_per_s: float | None = None) -> tuple[str, ...]:
     """Return the full set of netem's arguments for an impairment of the scenario schema.
 
-    The full set, because `tc qdisc change` keeps what is not named.
+    The full set, zeros too: the kernel keeps what a change does not name of reordering, corruption,
+    rate and slots, and a `replace` of netem by netem is a change.
 
     Parameters
     ----------
@@ -46,16 +47,13 @@ def arguments(impairment: Mapping[str, Any], packets_per_s: float | None = None)
     """
     words: list[str] = ["limit", str(queue_packets(impairment, packets_per_s))]
     words += _delay(impairment) + _loss(impairment)
-    for name in ("duplicate", "reorder", "corrupt"):
-        if impairment[f"{name}_percent"]:
-            words += [name, f"{plain(impairment[f'{name}_percent'])}%"]
+    if impairment["duplicate_percent"]:
+        words += ["duplicate", f"{plain(impairment['duplicate_percent'])}%"]
+    words += ["reorder", f"{plain(impairment['reorder_percent'])}%"]
     if impairment["reorder_percent"] and "reorder_gap" in impairment:
         words += ["gap", str(impairment["reorder_gap"])]
-    if "rate_kbit" in impairment:
-        words += ["rate", f"{round(impairment['rate_kbit'] * 1000)}bit"]
-    elif impairment["keep_order"]:
-        words += IN_ORDER
-    return tuple(words + _slots(impairment))
+    words += ["corrupt", f"{plain(impairment['corrupt_percent'])}%"]
+    return (*words, *_rate(impairment), *_slots(impairment))
 
 
 def queue_packets(impairment: Mapping[str, Any], packets_per_s: float | None = None) -> int:
@@ -113,10 +111,16 @@ def _loss(impairment: Mapping[str, Any]) -> list[str]:
     return ["loss", "gemodel", f"{plain(100 * enter)}%", f"{plain(100 * leave)}%"]
 
 
+def _rate(impairment: Mapping[str, Any]) -> tuple[str, ...]:
+    if "rate_kbit" in impairment:
+        return "rate", f"{round(impairment['rate_kbit'] * 1000)}bit"
+    return IN_ORDER if impairment["keep_order"] else ("rate", "0bit")
+
+
 def _slots(impairment: Mapping[str, Any]) -> list[str]:
     least = impairment.get("slot_min_ms")
     if not least:
-        return []
+        return ["slot", "0ms", "0ms"]
     words = ["slot", f"{plain(least)}ms", f"{plain(impairment.get('slot_max_ms', least))}ms"]
     if "slot_packets" in impairment:
         words += ["packets", str(impairment["slot_packets"])]

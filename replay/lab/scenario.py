@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer.lines import line_of
-from . import impairment, shorthand
+from . import impairment, impairments, shorthand
 from .finite import EXPECTED, not_finite
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     for number, action in enumerate(settings["actions"]):
         yield from _mistakes_of_action(settings, number, action)
     own = settings["distributions"]
-    yield from impairment.mistakes_of_scenario(paths, settings["actions"], own)
+    yield from impairments.mistakes_of(paths, settings["actions"], own)
     for number, flow in enumerate(settings["background"]):
         if flow["path"] not in paths:
             yield ("background", number, "path"), f"there is no path {flow['path']!r}"

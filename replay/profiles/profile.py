@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer.lines import line_of
@@ -21,6 +20,7 @@ from ..lab import impairment
 from ..lab.finite import EXPECTED, not_finite
 from ..lab.scenario import schema as lab_schema
 from ..lab.scenario import shown, told
+from ..lab.tables import moments
 from .schedule import DIRECTIONS, Key, first_mistake, nanoseconds
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 SCHEMA = "pathscope.profile/1"
 
 STANDARDISED = 0.05
-"""By how much a table's mean may be off 0 and its deviation off 1: its values are rounded, and
-clipped where netem's tables end."""
+"""By how much a table's mean may be off 0 and its deviation off 1, as far as netem can hold it:
+else delays would not be what `delay_ms` and `jitter_ms` say."""
 
 
 class ProfileError(ValueError):
@@ -187,7 +187,7 @@ def _of_distribution(name: str, values: list[float]) -> str | None:
         return "netem has a distribution of this name"
     if any(later < earlier for earlier, later in pairwise(values)):
         return "its values do not ascend"
-    mean, deviation = fmean(values), pstdev(values)
+    mean, deviation = moments(values)
     if abs(mean) > STANDARDISED or abs(deviation - 1) > STANDARDISED:
         return f"expected mean 0 and deviation 1, found {mean:.3g} and {deviation:.3g}"
     return None

@@ -102,9 +102,9 @@ def first_mistake(profile: Profile) -> tuple[Key, str] | None:
         for direction in DIRECTIONS:
             if changes(table, direction, end_ns) > MOST_STEPS:
                 return ("paths", name), f"it makes more than {MOST_STEPS:,} steps"
-            for state in states(profile, name, name, direction, end_ns):
-                if (wrong := _mistake(profile, state)) is not None:
-                    return wrong
+            cycle = list(states(profile, name, name, direction, end_ns))
+            if (wrong := _mistake(profile, cycle)) is not None:
+                return wrong
     return None
 
 
@@ -174,25 +174,31 @@ def _route(
     if changes(table, direction, cycle_ns) * cycles > most:
         what = f"in {duration_ns / 1e9:g} s it makes more than {MOST_STEPS:,} steps"
         raise profile.refuse(("paths", written), what)
-    cycle: list[tuple[int, dict[str, Any]]] = []
-    for state in states(profile, written, path, direction, cycle_ns):
-        if (wrong := _mistake(profile, state)) is not None:
-            raise profile.refuse(*wrong)
-        cycle.append((state.at_ns, impairment.complete(state.keys)))
+    cycle = list(states(profile, written, path, direction, cycle_ns))
+    if (wrong := _mistake(profile, cycle)) is not None:
+        raise profile.refuse(*wrong)
     before = None
     for number in range(cycles):
-        for at_ns, now in cycle:
-            at = number * cycle_ns + at_ns
+        for state in cycle:
+            at, now = number * cycle_ns + state.at_ns, impairment.complete(state.keys)
             # What is sent again starts netem's model of bursts anew.
             if now != before and (at < duration_ns or at == 0):
-                yield Step(at, path, direction, dict(now))
+                yield Step(at, path, direction, now)
                 before = now
 
 
-def _mistake(profile: Profile, state: State) -> tuple[Key, str] | None:
-    whole = impairment.complete(state.keys)
-    for key, what in impairment.mistakes(whole, profile.distributions):
-        return state.places[key], f"at {state.at_ns / 1e9:g} s: {what}"
+def _mistake(profile: Profile, cycle: Sequence[State]) -> tuple[Key, str] | None:
+    """What netem cannot keep of a route, and where it is written."""
+    before = impairment.complete({})
+    again = cycle[:1] if profile.repeat_ns is not None else []
+    for state in [*cycle, *again]:
+        now = impairment.complete(state.keys)
+        for key, what in impairment.mistakes(now, profile.distributions):
+            return state.places[key], f"at {state.at_ns / 1e9:g} s: {what}"
+        if impairment.keeps_table(before, now):
+            place = state.places.get("distribution", state.places["jitter_ms"])
+            return place, f"at {state.at_ns / 1e9:g} s: {impairment.KEPT}"
+        before = now if now["jitter_ms"] else before
     return None
 
 
