@@ -1,0 +1,91 @@
+"""How long packets took: steps of mean and deviation, and one distribution of what is left.
+
+Netem draws a delay as delay + jitter x a value of a table with mean 0 and deviation 1. So delay is
+the mean and jitter the standard deviation of a step's packets, and the table is what these packets'
+delays are distributed like once both are taken out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .model import NO_VALUES, DelayStep
+from .stretches import stretches
+
+if TYPE_CHECKING:
+    from ....analyzer.columns import Column
+    from .model import Resolution
+
+QUANTILES = 256
+LEAST_FOR_TABLE = 50
+"""Fewer packets do not show the form of a distribution."""
+
+WIDEST = 4.0
+"""Deviations: 32767 / 8192, where netem's tables end."""
+
+
+def delay_steps(sent_ns: Column, delay_ms: Column, resolution: Resolution) -> list[DelayStep]:
+    """Cut the delays of packets, in sending order, into steps."""
+    if not len(sent_ns):
+        return []
+    found = stretches(sent_ns, delay_ms, resolution)
+    return [
+        DelayStep(
+            _start_ns(sent_ns, one.first, resolution.step_ns),
+            one.mean_ms,
+            one.deviation_ms if one.deviation_ms >= resolution.jitter_ms else 0.0,
+            one.packets,
+        )
+        for one in found
+    ]
+
+
+def table(sent_ns: Column, delay_ms: Column, steps: list[DelayStep]) -> Column:
+    """Return quantiles of the delays, standardised by the step of each, ascending.
+
+    Their mean is 0 and their deviation 1. Empty where too few packets show any jitter.
+    """
+    values = residuals_ms(sent_ns, delay_ms, steps)
+    jitter_ms = _by_step(sent_ns, steps, [one.jitter_ms for one in steps])
+    varied = jitter_ms > 0
+    if int(varied.sum()) < LEAST_FOR_TABLE:
+        return NO_VALUES
+    values = values[varied] / jitter_ms[varied]
+    shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    quantiles = np.quantile(np.clip(values, -WIDEST, WIDEST), shares)
+    deviation = quantiles.std()
+    if deviation == 0:
+        return NO_VALUES
+    standard: Column = np.round((quantiles - quantiles.mean()) / deviation, 4)
+    return standard
+
+
+def residuals_ms(sent_ns: Column, delay_ms: Column, steps: list[DelayStep]) -> Column:
+    """Return what a packet's delay is above that of its step; 0 in a step without jitter."""
+    mean_ms, jitter_ms = (
+        _by_step(sent_ns, steps, [getattr(one, name) for one in steps])
+        for name in ("delay_ms", "jitter_ms")
+    )
+    found: Column = np.where(jitter_ms > 0, delay_ms - mean_ms, 0.0)
+    return found
+
+
+def _by_step(sent_ns: Column, steps: list[DelayStep], values: list[float]) -> Column:
+    """Return for each packet the value of its step."""
+    place = np.searchsorted([one.at_ns for one in steps], sent_ns, side="right") - 1
+    # The first step is from time 0, before any packet.
+    found: Column = np.array(values)[place] if steps else np.zeros(len(sent_ns))
+    return found
+
+
+def _start_ns(sent_ns: Column, first: int, step_ns: int) -> int:
+    """Return from when a step is: half way from the packet before, but not long before its first.
+
+    What no packet shows keeps the last value.
+    """
+    if first == 0:
+        return 0
+    before_ns, own_ns = int(sent_ns[first - 1]), int(sent_ns[first])
+    return max((before_ns + own_ns) // 2, own_ns - step_ns)

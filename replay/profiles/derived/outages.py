@@ -1,0 +1,97 @@
+"""Outages: so many packets lost one after the other that the route's losses do not explain it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .model import Outage
+
+if TYPE_CHECKING:
+    from ....analyzer.columns import Column
+
+CHANCE = 0.01
+"""A run of losses is an outage where so few such runs are to be expected in the whole capture."""
+
+
+def outages(sent_ns: Column, lost: Column) -> tuple[list[Outage], Column]:
+    """Find the outages of a route, and which packets are in one.
+
+    The longest run of losses is held against what all other packets say: after a lost packet the
+    next is lost with Gilbert's 1 - r, or with the loss ratio where that is more. If so long a run
+    is not to be expected it is an outage, and the next longest is looked at, without it.
+
+    Parameters
+    ----------
+    sent_ns
+        int64, in sending order.
+    lost
+        Which packets did not arrive.
+    """
+    firsts, lengths = _runs(lost)
+    inside = np.zeros(len(lost), bool)
+    others = lengths.tolist()
+    others.sort(reverse=True)
+    found = []
+    for at in np.argsort(-lengths, kind="stable").tolist():
+        length = others.pop(0)
+        if not _is_outage(length, others, len(lost) - int(inside.sum())):
+            break
+        first = int(firsts[at])
+        inside[first : first + length] = True
+        found.append(_outage(sent_ns, first, first + length - 1))
+    return sorted(found, key=lambda one: one.first_loss_ns), inside
+
+
+def shared(
+    sent_ns: Column, lost: Column, inside: Column, others: list[Outage]
+) -> tuple[list[Outage], Column]:
+    """Find more outages by those of the path's other direction: a link mostly fails in both.
+
+    Losses are in one where some of them are in an outage of the other direction, and nothing that
+    was sent in that outage arrived. Returns all outages, and which packets are in one.
+    """
+    firsts, lengths = _runs(lost)
+    inside = inside.copy()
+    arrived_ns = sent_ns[~lost]
+    for one in others:
+        until_ns = sent_ns[-1] + 1 if one.first_arrival_ns is None else one.last_loss_ns
+        came = np.searchsorted(arrived_ns, (one.first_loss_ns, until_ns))
+        if came[0] != came[1]:
+            continue
+        for first, length in zip(firsts.tolist(), lengths.tolist(), strict=True):
+            last = first + length - 1
+            if sent_ns[last] >= one.first_loss_ns and sent_ns[first] < until_ns:
+                inside[first : last + 1] = True
+    firsts, lengths = _runs(inside)
+    columns = zip(firsts.tolist(), (firsts + lengths - 1).tolist(), strict=True)
+    return [_outage(sent_ns, *both) for both in columns], inside
+
+
+def _runs(lost: Column) -> tuple[Column, Column]:
+    """First packets and lengths of the runs of losses."""
+    edges = np.diff(np.concatenate(([False], lost, [False])).astype(np.int8))
+    firsts = np.flatnonzero(edges == 1)
+    return firsts, np.flatnonzero(edges == -1) - firsts
+
+
+def _is_outage(length: int, others: list[int], packets: int) -> bool:
+    """Whether chance makes no such run, by the lengths of the other runs and packets in all."""
+    rest = packets - length
+    lost = sum(others)
+    # Half a loss and a packet more than were seen: of no loss in a few packets little follows.
+    ratio = (lost + 0.5) / (rest + 1)
+    again = max(ratio, (lost - len(others) + ratio) / (lost + 1))
+    begins = max(len(others), ratio * packets)
+    return bool(begins * again ** (length - 1) < CHANCE)
+
+
+def _outage(sent_ns: Column, first: int, last: int) -> Outage:
+    return Outage(
+        int(sent_ns[first - 1]) if first else None,
+        int(sent_ns[first]),
+        int(sent_ns[last]),
+        int(sent_ns[last + 1]) if last + 1 < len(sent_ns) else None,
+        last - first + 1,
+    )
