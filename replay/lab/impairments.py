@@ -62,7 +62,7 @@ def _of_route(
     ever = {key: value for _, given in parts for key, value in given.items() if value}
     idle = list(pointless(ever))
     before = complete({})
-    for written in (own, *([*(own if not alone else []), given] for given, alone in impairs)):
+    for written in (own, *([*([] if alone else own), given] for given, alone in impairs)):
         places = {key: (*at, key) for at, given in written for key in given}
         now = complete({key: value for _, given in written for key, value in given.items()})
         for key, what in [*mistakes(now, tables), *idle]:

@@ -11,7 +11,7 @@ from .ns2 import run as ns2
 from .scenario import ENDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from .messages import Message
@@ -35,8 +35,7 @@ class LabError(RuntimeError):
 def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
     """Return what is to run a scenario of an engine.
 
-    For `auto` that is the running kernel when it has all that a run needs. The simulator is a
-    program: with it, no kernel is chosen.
+    As `kernel_for`. The simulator is a program: with it, no kernel is chosen.
 
     Raises
     ------
@@ -53,10 +52,23 @@ def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
         except ns2.Ns2Error as error:
             raise LabError(str(error)) from error
         return "ns2"
+    return kernel_for(wanted, host.SCENARIO)
+
+
+def kernel_for(wanted: Kernel, needs: Sequence[str]) -> Literal["host", "guest"]:
+    """Return the kernel that is to make a run with these needs, named as the host's probes.
+
+    For `auto` that is the running kernel when it has them all.
+
+    Raises
+    ------
+    LabError
+        When it cannot carry a run.
+    """
     if absent := tools.missing():
         packages = sorted({tools.PROGRAMS[name][1] for name in absent})
         raise LabError(f"not installed: {', '.join(absent)}: apt-get install {' '.join(packages)}")
-    no_host = host.missing() if wanted != "guest" else "not asked for"
+    no_host = host.missing(needs) if wanted != "guest" else "not asked for"
     if no_host is None:
         return "host"
     if wanted == "host":

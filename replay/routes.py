@@ -1,0 +1,12 @@
+"""Routes: a direction of a path each."""
+
+from __future__ import annotations
+
+Route = tuple[str, str]
+"""Path and direction."""
+
+NEAR = {"to_server": "client", "to_client": "server"}
+"""The end that sends the frames of a direction."""
+
+FAR = {"to_server": "server", "to_client": "client"}
+"""The end that they arrive at."""
