@@ -1,4 +1,4 @@
-"""The public Python API: what a trace's run would have been, by a real stack, beside what it was."""
+"""The public Python API: a trace's messages sent again by a real stack, beside the trace."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ def run(
         Run(str(place), _only(_analyzed(place, (), made.talk.seen_at), made.talk, None))
         for place in made.runs
     ]
-    found = compare(
-        RunSet(ORIGINAL, tuple(ours), ()), RunSet(LIVE, tuple(theirs), ()), seed=seed
-    )
+    found = compare(RunSet(ORIGINAL, tuple(ours), ()), RunSet(LIVE, tuple(theirs), ()), seed=seed)
     return LiveRun(made.folder, made.scenario, made, found)
 
 

@@ -128,7 +128,7 @@ class Endpoint:
         return sock
 
     def await_peer(self, sock: socket.socket) -> None:
-        """Wait for the first datagram, from which on this end's times count; it stays to be read."""
+        """Wait for the first datagram, from which this end's times count; it stays to be read."""
         poller = select.poll()
         poller.register(sock, select.POLLIN)
         while not poller.poll(PATIENCE_S * 1000):

@@ -133,8 +133,8 @@ def run(
 
 
 def _write_messages(out: Path, recorded: Mapping[str, Iterable[Message]]) -> None:
-    for host, sent in recorded.items():
-        with (out / messages.file_name(host)).open("w", encoding="ascii") as file:
+    for end, sent in recorded.items():
+        with (out / messages.file_name(end)).open("w", encoding="ascii") as file:
             file.writelines(messages.lines(sent))
 
 

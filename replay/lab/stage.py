@@ -157,7 +157,7 @@ def main() -> None:
     kernel = os.uname()
     (folder / "logs" / "kernel").write_text(f"{kernel.sysname} {kernel.release} {kernel.version}\n")
     try:
-        Stage(Scenario.ofbuilding.run(folder), folder).run()
+        Stage(Scenario.of_run(folder), folder).run()
     except (StageError, tc.TcError) as error:
         sys.exit(str(error))
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class LiveError(ValueError):
-    """A trace, a setting or a profile that live mode cannot take; the message says which and why."""
+    """A trace, a setting or a profile that cannot be taken; the message says which and why."""

@@ -8,7 +8,7 @@ stays the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..lab.messages import Message
 from .errors import LiveError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from ...dissectors.ledger import Row
 
 End = Literal["a", "b"]
 ENDS: tuple[End, End] = ("a", "b")
@@ -60,7 +59,9 @@ class Sent:
     def messages(self) -> Iterator[Message]:
         """Yield them one by one, in order."""
         for batch in self.table.to_batches(max_chunksize=1 << 16):
-            yield from map(Message._make, zip(*(batch[n].to_pylist() for n in COLUMNS), strict=True))
+            yield from map(
+                Message._make, zip(*(batch[n].to_pylist() for n in COLUMNS), strict=True)
+            )
 
     @property
     def user_bytes(self) -> int:
@@ -207,13 +208,12 @@ def _checked(
     return {"at_ns": np.maximum(times.to_numpy() - zero_ns, 0), "bytes": size_bytes}
 
 
-def _table(columns: Mapping[str, Sequence[int]]) -> pa.Table:
+def _table(columns: Mapping[str, Any]) -> pa.Table:
     import pyarrow as pa
 
     count = len(columns["at_ns"])
     given = {name: columns.get(name, [0] * count) for name in COLUMNS}
-    table = pa.table(given, schema=pa.schema([(name, pa.int64()) for name in COLUMNS]))
-    return table
+    return pa.table(given, schema=pa.schema([(name, pa.int64()) for name in COLUMNS]))
 
 
 def _equal(column: pa.Array, value: object) -> pa.Array:

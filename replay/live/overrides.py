@@ -34,9 +34,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 """Settings of a scenario (`scenario.schema.json`), and what else they are called."""
 
-NAMES = {
-    name: setting for setting, aliases in ALIASES.items() for name in (setting, *aliases)
-}
+NAMES = {name: setting for setting, aliases in ALIASES.items() for name in (setting, *aliases)}
 
 SWITCHES = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 SWITCHED = frozenset(("potentially_failed", "asconf", "partial_reliability", "interleaving"))

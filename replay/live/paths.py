@@ -95,7 +95,9 @@ def choose_paths(found: Sequence[TracePath]) -> Paths:
     kept, crossed = _apart(found)
     if not kept or len(kept) > MOST_PATHS:
         raise LiveError(f"{len(kept)} paths: the lab has 1 to {MOST_PATHS}")
-    warnings = [f"no path for {one.label}: it shares an address, and carried no data" for one in crossed]
+    warnings = [
+        f"no path for {one.label}: it shares an address, and carried no data" for one in crossed
+    ]
     names = _names(kept)
     addresses = _addresses(kept)
     made = tuple(
@@ -147,10 +149,7 @@ def _addresses(paths: Sequence[TracePath]) -> list[tuple[str, str]]:
         kept.append((client, server) if own else None)
         taken += [subnet] if own else []
     free = _free(version, taken)
-    return [
-        (str(pair[0]), str(pair[1])) if pair is not None else next(free)
-        for pair in kept
-    ]
+    return [(str(pair[0]), str(pair[1])) if pair is not None else next(free) for pair in kept]
 
 
 def _parsed(text: str) -> Address:

@@ -101,16 +101,20 @@ def choose(
     shown = {end: _shown(association, facts, rows, end, interleaved=interleaved) for end in ENDS}
     found = []
     for end, other in (ENDS, ENDS[::-1]):
+        known = _of_other_end(shown[other]) | shown[end]
         given = of_host(overrides, HOSTS[end])
-        known = {
-            name: ("other-end", value, why)
-            for name, (source, value, why) in shown[other].items()
-            if name in SHARED and source == "inferred"
-        } | shown[end]
         usual = {one.name: one.value for one in _filled(HOSTS[end], known, {})}
         made = _filled(HOSTS[end], known, given)
         found += [replace(one, was=usual.get(one.name)) for one in made]
     return found
+
+
+def _of_other_end(shown: Known) -> Known:
+    return {
+        name: ("other-end", value, why)
+        for name, (source, value, why) in shown.items()
+        if name in SHARED and source == "inferred"
+    }
 
 
 def _beating(association: Association, end: End, known: Known) -> Known:
@@ -233,9 +237,7 @@ def _known_since_ns(association: Association, path: int, end: End) -> int | None
     None where the peer added to it: what it then probes need not wait.
     """
     addresses = {association.paths[path].a_address, association.paths[path].b_address}
-    added = [
-        one for one in association.asconf if one.request == "add" and one.address in addresses
-    ]
+    added = [one for one in association.asconf if one.request == "add" and one.address in addresses]
     if not added:
         return association.established.ns
     return added[0].ack.ns if added[0].sender == end else None
@@ -247,9 +249,17 @@ def _stated(facts: Row, end: End, *, interleaved: bool) -> Known:
     extensions = facts[f"{end}_extensions"] or ""
     if facts["seen_handshake"]:
         pr = "Forward-TSN-Supported" in extensions
-        found["partial_reliability"] = ("observed", pr, f"a handshake {'with' if pr else 'without'} Forward-TSN")
+        found["partial_reliability"] = (
+            "observed",
+            pr,
+            f"a handshake {'with' if pr else 'without'} Forward-TSN",
+        )
         asconf = "ASCONF" in extensions
-        found["asconf"] = ("observed", asconf, f"a handshake {'with' if asconf else 'without'} ASCONF")
+        found["asconf"] = (
+            "observed",
+            asconf,
+            f"a handshake {'with' if asconf else 'without'} ASCONF",
+        )
     if interleaved:
         found["interleaving"] = ("observed", True, "messages in I-DATA")
     window = facts[f"{end}_initial_rwnd_bytes"]

@@ -59,7 +59,9 @@ class Timeline:
     warnings: tuple[str, ...] = ()
 
 
-def of_steps(steps: Iterable[Step], names: Mapping[str, str], zero_ns: int, end_ns: int) -> Timeline:
+def of_steps(
+    steps: Iterable[Step], names: Mapping[str, str], zero_ns: int, end_ns: int
+) -> Timeline:
     """Return what a schedule does.
 
     Parameters
@@ -161,11 +163,11 @@ def of_association(association: Association, paths: Paths, zero_ns: int, end_ns:
         if does is not None and path is not None and request.at.ns is not None:
             acts.append((request.at.ns, {"do": does, "path": path, "host": host}))
     for move in association.handovers:
-        path = paths.of_trace(move.to_path)
+        to = paths.of_trace(move.to_path)
         moved_ns = _own_move_ns(association, move)
-        if path is not None and moved_ns is not None:
+        if to is not None and moved_ns is not None:
             host = HOSTS[move.sender]
-            acts.append((moved_ns, {"do": "set-primary", "path": path.name, "host": host}))
+            acts.append((moved_ns, {"do": "set-primary", "path": to.name, "host": host}))
     made = []
     for at_ns, act in sorted(acts, key=lambda item: item[0]):
         since_ns = max(0, at_ns - zero_ns)
@@ -198,9 +200,7 @@ def at_start(association: Association, paths: Paths) -> dict[str, bool | str]:
 
     An end has it later when it told its peer of it by ASCONF.
     """
-    added = {
-        (one.sender, one.address) for one in association.asconf if one.request == "add"
-    }
+    added = {(one.sender, one.address) for one in association.asconf if one.request == "add"}
     found: dict[str, bool | str] = {}
     for path in paths.paths:
         client = ("a", path.trace.a_address) not in added

@@ -18,7 +18,7 @@ from . import messages, settings, timeline
 from .errors import LiveError
 from .messages import ENDS, HOSTS
 from .paths import TracePath, choose_paths
-from .scenario import LONGEST_S, NS_PER_S, Talk, primary_of
+from .scenario import LONGEST_S, Talk, primary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -130,7 +130,9 @@ def _chosen_flow(found: Sequence[Flow], number: int | None) -> Flow:
         if one is None:
             raise LiveError(f"flow {number}: the trace has {_numbers(found)}")
         if one.connection is not None:
-            raise LiveError(f"flow {number} is a subflow of MPTCP, which live mode does not support")
+            raise LiveError(
+                f"flow {number} is a subflow of MPTCP, which live mode does not support"
+            )
         return one
     single = [flow for flow in found if flow.connection is None]
     if not single:
@@ -180,7 +182,9 @@ def _of_association(
     which = f"association {association.number} of {trace.name}"
     warnings = [*damage]
     if many > 1:
-        warnings.append(f"{many} associations in the trace: number {association.number} is sent again")
+        warnings.append(
+            f"{many} associations in the trace: number {association.number} is sent again"
+        )
     if not association.seen_handshake:
         warnings.append("the trace has no handshake: times count from the first packet")
     return _checked(
@@ -214,7 +218,9 @@ def _elsewhere(trace: Trace, end: End, association: Association, facts: Row) -> 
     for row in ledger.rows("associations"):
         if (row["a_tag"], row["b_tag"]) == (facts["a_tag"], facts["b_tag"]):
             return row["association"], row["established_ns"] or row["start_ns"]
-    raise LiveError(f"{trace.ends[end]}: it has no association with the tags of the other capture's")
+    raise LiveError(
+        f"{trace.ends[end]}: it has no association with the tags of the other capture's"
+    )
 
 
 class _Watched:
@@ -303,7 +309,9 @@ def _checked(made: Talk) -> Talk:
     if not any(len(sent) for sent in made.sent.values()):
         raise LiveError(f"{made.what}: it carried no data")
     if made.duration_s > LONGEST_S:
-        raise LiveError(f"{made.what}: it lasts {made.duration_s:.0f} s, the lab {LONGEST_S} at most")
+        raise LiveError(
+            f"{made.what}: it lasts {made.duration_s:.0f} s, the lab {LONGEST_S} at most"
+        )
     most = max(sent.streams for sent in made.sent.values())
     if most > messages.MOST_STREAMS:
         raise LiveError(f"{made.what}: data in stream {most - 1}, which no association has")
