@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 
 from ...analyzer.ends.run import find_ends
 from ...dissectors.ledger import SIGHTINGS
-from .derived import both
+from .derived import both, single
+from .derived.cautions import cautions
 from .derived.document import document
 from .derived.model import NS_PER_MS, Derived, Resolution
 from .derived.series import series
+from .derived.text import summary, write
 
 if TYPE_CHECKING:
     from ...analyzer.ends.run import Ends
     from ...api import Analysis
-    from .derived.model import RouteEvidence
+
+__all__ = ["Derived", "Resolution", "derive", "summary", "write"]
 
 SEED = 1
 
@@ -32,8 +35,9 @@ def derive(
     Parameters
     ----------
     analysis
-        Of one capture; or of two of both ends, as `analyze_two` gives it, read with `sightings`:
-        then every packet's delay and fate are known.
+        Of one capture: then delay, loss and outages are inferred from what one place saw. Or of
+        two of both ends, as `analyze_two` gives it, read with `ReadOptions(sightings=True)`: then
+        every packet's delay and fate are known.
     resolution
         What counts as a change; None for the defaults.
     one_clock
@@ -43,13 +47,32 @@ def derive(
     Raises
     ------
     ValueError
-        When the captures of both ends were read without sightings.
+        When there is nothing to derive a profile from: captures of both ends that were read
+        without sightings, or one capture without any association.
     """
     resolution = resolution or Resolution()
-    ends = _ends(analysis, one_clock=one_clock)
-    base_ns = int(analysis.ledger.capture["start_ns"])
-    found = both.evidence(series(analysis.result, ends, base_ns), resolution, _error_ms(ends))
-    return _derived(analysis, found, base_ns)
+    base_ns = int(analysis.ledger.capture["start_ns"] or 0)
+    if analysis.other is None:
+        found = single.evidence(analysis.result, analysis.ledger, base_ns, resolution)
+    else:
+        ends = _ends(analysis, one_clock=one_clock)
+        routes = series(analysis.result, ends, base_ns)
+        found = both.evidence(routes, resolution, _error_ms(ends))
+    if not found:
+        raise ValueError(f"{analysis.ledger.path}: nothing to derive a profile from: {_NOTHING}")
+    names = " and ".join(Path(one.path).name for one in analysis.ledgers)
+    whole, told = document(found, f"Derived from {names}.", SEED)
+    up = tuple(one.established.ns for one in analysis.associations)
+    return Derived(
+        document=whole,
+        evidence=tuple(found),
+        warnings=(*analysis.warnings, *cautions(found), *told),
+        duration_ns=int(analysis.ledger.capture["end_ns"] or 0) - base_ns,
+        established_ns=tuple(None if at is None else at - base_ns for at in up),
+    )
+
+
+_NOTHING = "one capture says something of SCTP associations alone, two of every packet in both"
 
 
 def _ends(analysis: Analysis, *, one_clock: bool) -> Ends:
@@ -63,16 +86,3 @@ def _ends(analysis: Analysis, *, one_clock: bool) -> Ends:
 def _error_ms(ends: Ends) -> float | None:
     error = ends.error
     return None if error.offset_ns is None else (error.offset_ns + error.drift_ns) / NS_PER_MS
-
-
-def _derived(analysis: Analysis, evidence: list[RouteEvidence], base_ns: int) -> Derived:
-    names = " and ".join(Path(one.path).name for one in analysis.ledgers)
-    whole = document(evidence, f"Derived from {names}.", SEED)
-    up = tuple(one.established.ns for one in analysis.associations)
-    return Derived(
-        document=whole,
-        evidence=tuple(evidence),
-        warnings=analysis.warnings,
-        duration_ns=int(analysis.ledger.capture["end_ns"]) - base_ns,
-        established_ns=tuple(None if at is None else at - base_ns for at in up),
-    )

@@ -1,12 +1,19 @@
-"""Evidence as the document of a profile: what holds from time 0, and the steps that change it."""
+"""Evidence as the document of a profile: what holds from time 0, and the steps that change it.
+
+What netem cannot do is kept out of it here, and told.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .model import DIRECTIONS
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from .model import RouteEvidence
 
@@ -15,100 +22,187 @@ NS_PER_US, US_PER_S = 1000, 1_000_000
 SHORT = {"to_server": "up", "to_client": "down"}
 """Of a direction, in the name of a distribution."""
 
+NAME_LENGTH = 31
+"""Of a distribution's name."""
+
 DOWN = 100.0
 """Percent: the loss of a link that is down."""
+
+LEAST_PERCENT = 0.001
+"""Less would be written as none."""
+
+LONGEST_MS = 60_000
+LATEST_S = 86_400
+"""Bounds of the format, beyond which a capture's clock is broken rather than its links slow."""
 
 Impairment = dict[str, Any]
 
 
-def document(evidence: Sequence[RouteEvidence], description: str, seed: int) -> dict[str, Any]:
-    """Return the profile; routes without evidence are not in it and so have no impairment."""
+def document(
+    evidence: Sequence[RouteEvidence], description: str, seed: int
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the profile, and what could not be written as it was measured.
+
+    Routes without evidence are not in it, and so have no impairment.
+    """
+    names = distributions(evidence)
     paths: dict[str, Any] = {}
-    for one in evidence:
-        table = paths.setdefault(one.path, {})
-        table[one.direction], steps = route(one)
-        table.setdefault("steps", []).extend(steps)
-    for table in paths.values():
-        steps = sorted(table.pop("steps"), key=lambda step: float(step["at_s"]))
-        if steps:
-            table["steps"] = steps
+    told: list[str] = []
+    for number, one in enumerate(evidence):
+        first, steps, dropped = route(one, names.get(number))
+        table = paths.setdefault(one.path, {"steps": []})
+        table[one.direction] = first
+        table["steps"] += steps
+        told += [f"{one.path} {one.direction}: {text}" for text in dropped]
+    paths = {name: _together(table) for name, table in paths.items()}
     whole: dict[str, Any] = {"description": description, "seed": seed}
-    named = {name: values for one in evidence if (name := distribution(one)) for values in [one]}
-    if named:
-        whole["distributions"] = {name: one.distribution.tolist() for name, one in named.items()}
-    return whole | {"paths": paths}
+    if names:
+        whole["distributions"] = {
+            name: evidence[number].distribution.tolist() for number, name in names.items()
+        }
+    return whole | {"paths": paths}, told
 
 
-def distribution(evidence: RouteEvidence) -> str | None:
-    """Return the name of a route's own distribution; None where it has none."""
-    if not len(evidence.distribution):
-        return None
-    return f"{re.sub('[^A-Za-z0-9_.-]+', '-', evidence.path)}-{SHORT[evidence.direction]}"
+def _together(table: dict[str, Any]) -> dict[str, Any]:
+    """Say once what holds in both directions, and put the steps in order."""
+    found: dict[str, Any] = {name: table[name] for name in DIRECTIONS if name in table}
+    if len(found) == len(DIRECTIONS) and found[DIRECTIONS[0]] == found[DIRECTIONS[1]]:
+        found = {"both": found[DIRECTIONS[0]]}
+    steps: list[Impairment] = []
+    for step in sorted(table["steps"], key=lambda step: float(step["at_s"])):
+        last = steps[-1] if steps else {}
+        if {**last, "direction": step["direction"]} == step:
+            last["direction"] = "both"
+        else:
+            steps.append(step)
+    return found | ({"steps": steps} if steps else {})
 
 
-def route(evidence: RouteEvidence) -> tuple[Impairment, list[Impairment]]:
-    """Return the impairment of a route from time 0, and its steps, each with what it changes."""
-    changes: list[tuple[int, Impairment]] = [(0, _constant(evidence))]
-    changes += [
-        (one.at_ns, {"delay_ms": _ms(one.delay_ms), "jitter_ms": _ms(one.jitter_ms)})
-        for one in evidence.delays
+def distributions(evidence: Sequence[RouteEvidence]) -> dict[int, str]:
+    """Name the distributions of routes that have one, by the number of the route.
+
+    Two directions of which only both together are known have one.
+    """
+    found: dict[int, str] = {}
+    for number, one in enumerate(evidence):
+        if not len(one.distribution):
+            continue
+        same = [
+            name
+            for at, name in found.items()
+            if evidence[at].path == one.path
+            and np.array_equal(evidence[at].distribution, one.distribution)
+        ]
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", one.path).lstrip("_.-")
+        name = f"{plain}-{SHORT[one.direction]}"
+        unfit = not plain or len(name) > NAME_LENGTH or name in found.values()
+        found[number] = same[0] if same else f"route{number}" if unfit else name
+    return found
+
+
+def route(
+    evidence: RouteEvidence, distribution: str | None
+) -> tuple[Impairment, list[Impairment], list[str]]:
+    """Return the impairment of a route from time 0, its steps, and what is not in them.
+
+    A step has the keys that it changes.
+    """
+    told: list[str] = []
+    changes = [
+        (0, _constant(evidence, distribution)),
+        *_delays(evidence, distribution is not None, told),
+        *_losses(evidence),
+        *((one.at_ns, {"rate_kbit": _digits(one.bps.value / 1000)}) for one in evidence.rate.steps),
     ]
-    changes += [(at_ns, {"loss_percent": percent}) for at_ns, percent in _losses(evidence)]
-    # Those of one instant in the order in which they were added: constants first.
-    changes.sort(key=lambda change: _us(change[0]))
+    changes.sort(key=lambda change: change[0])
     state: Impairment = {}
-    steps: dict[int, Impairment] = {}
+    by_time: dict[int, Impairment] = {}
     for at_ns, values in changes:
         new = {key: value for key, value in values.items() if state.get(key, 0) != value}
         state |= new
         if new:
-            steps.setdefault(_us(at_ns), {}).update(new)
-    first = steps.pop(0, {})
-    return first, [
+            by_time.setdefault(max(0, round(at_ns / NS_PER_US)), {}).update(new)
+    first = by_time.pop(0, {})
+    steps = [
         {"at_s": at_us / US_PER_S, "direction": evidence.direction, **values}
-        for at_us, values in steps.items()
+        for at_us, values in by_time.items()
     ]
+    late = sum(step["at_s"] > LATEST_S for step in steps)
+    if late:
+        told.append(f"{late} steps after more than a day are left out")
+    return first, steps[: len(steps) - late], told
 
 
-def _constant(evidence: RouteEvidence) -> Impairment:
+def _constant(evidence: RouteEvidence, distribution: str | None) -> Impairment:
     found: Impairment = {}
-    if any(one.jitter_ms for one in evidence.delays):
-        # Of few packets only how far they spread is known; most delays are about as far apart as
-        # a normal distribution says.
-        found["distribution"] = distribution(evidence) or "normal"
-    if evidence.loss.burst_packets is not None:
-        found["loss_burst_packets"] = round(evidence.loss.burst_packets.value, 2)
-    if evidence.rate.bps is not None:
-        found["rate_kbit"] = round(evidence.rate.bps.value / 1000, 1)
+    if any(_ms(one.jitter_ms) for one in evidence.delays):
+        # Of a few packets only how far they spread is known.
+        found["distribution"] = distribution or "normal"
     arrived = evidence.sent - evidence.lost
     if evidence.duplicated:
-        found["duplicate_percent"] = round(100 * evidence.duplicated / arrived, 3)
+        found["duplicate_percent"] = _percent(evidence.duplicated, arrived)
     if evidence.order is not None:
-        if evidence.order.early:
-            found["reorder_percent"] = round(100 * evidence.order.early / arrived, 3)
+        delayed = all(_ms(one.delay_ms) for one in evidence.delays)
+        if evidence.order.early and delayed:
+            found["reorder_percent"] = _percent(evidence.order.early, arrived)
         if evidence.order.keep_order:
             found["keep_order"] = True
     return found
 
 
-def _losses(evidence: RouteEvidence) -> Iterable[tuple[int, float]]:
+def _delays(
+    evidence: RouteEvidence, own: bool, told: list[str]
+) -> Iterator[tuple[int, Impairment]]:
+    """Delays and their deviations, within what netem draws: nothing below no delay."""
+    least = float(evidence.distribution[0]) if own else -1.0
+    cut = 0
+    for one in evidence.delays:
+        delay_ms = min(_ms(one.delay_ms), LONGEST_MS)
+        most = delay_ms / -least
+        cut += one.jitter_ms > most
+        jitter_ms = _ms(min(one.jitter_ms, most))
+        yield one.at_ns, {"delay_ms": delay_ms, "jitter_ms": jitter_ms}
+    if cut:
+        told.append(f"in {cut} steps the jitter is made less, as no delay can be below 0")
+    if any(one.delay_ms > LONGEST_MS for one in evidence.delays):
+        told.append(f"delays of more than {LONGEST_MS / 1000:g} s are written as that")
+
+
+def _losses(evidence: RouteEvidence) -> Iterator[tuple[int, Impairment]]:
     """Losses by time, with the outages over them."""
-    steps = [(one.at_ns, round(one.percent, 3)) for one in evidence.loss.steps] or [(0, 0.0)]
+    steps = [(one.at_ns, _loss(evidence, one.lost, one.sent)) for one in evidence.loss.steps]
+    steps = steps or [(0, _loss(evidence, 0, 0))]
     down = [(one.start_ns, one.end_ns) for one in evidence.outages]
-    for at_ns, percent in steps:
+    for at_ns, values in steps:
         if not any(start <= at_ns and (end is None or at_ns < end) for start, end in down):
-            yield at_ns, percent
+            yield at_ns, values
     for start_ns, end_ns in down:
-        yield start_ns, DOWN
+        yield start_ns, {"loss_percent": DOWN}
         if end_ns is not None:
-            yield end_ns, [percent for at_ns, percent in steps if at_ns <= end_ns][-1]
+            yield end_ns, [values for at_ns, values in steps if at_ns <= end_ns][-1]
 
 
-def _us(at_ns: int) -> int:
-    """Whole microseconds, never before the first frame."""
-    return max(0, round(at_ns / NS_PER_US))
+def _loss(evidence: RouteEvidence, lost: int, sent: int) -> Impairment:
+    found: Impairment = {"loss_percent": _percent(lost, sent)}
+    burst = evidence.loss.burst_packets
+    if burst is not None and 0 < lost < sent:
+        # One packet at least is between two bursts.
+        least = lost / (sent - lost)
+        found["loss_burst_packets"] = _digits(max(burst.value, 1.001 * least))
+    return found
+
+
+def _percent(part: float, whole: int) -> float:
+    if not part or not whole:
+        return 0.0
+    return min(DOWN, max(LEAST_PERCENT, round(100 * part / whole, 3)))
 
 
 def _ms(value: float) -> float:
     """Milliseconds to the microsecond, which is what tc can be told."""
     return round(value, 3)
+
+
+def _digits(value: float) -> float:
+    """Five digits, which is more than any of these numbers is known to."""
+    return float(f"{value:.5g}")

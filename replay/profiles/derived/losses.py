@@ -30,7 +30,7 @@ class Cell:
     """Packets of a stretch of time: of so many sent, so many lost."""
 
     at_ns: int
-    lost: float
+    lost: int
     sent: int
 
     @property
@@ -47,7 +47,7 @@ def loss(sent_ns: Column, lost: Column, inside: Column, resolution: Resolution) 
     """Describe losses; packets `inside` outages do not count."""
     outside = ~inside
     counts = (int((lost & outside).sum()), int(outside.sum()))
-    p, r = _gilbert(lost, inside)
+    p, r = gilbert(lost, inside)
     correlation = max(0.0, 1 - p.value - r.value) if p and r else 0.0
     worth = (1 - correlation) / (1 + correlation)
     ratio = wilson(*counts, worth) if counts[1] else None
@@ -89,7 +89,7 @@ def loss_steps(
 
 
 def merged(cells: list[Cell], worth: float, resolution: Resolution) -> tuple[LossStep, ...]:
-    """Join cells of one loss to steps."""
+    """Join cells of one loss to steps; none of no cells."""
 
     def difference(one: Cell, other: Cell) -> float:
         apart = abs(one.percent - other.percent)
@@ -98,13 +98,12 @@ def merged(cells: list[Cell], worth: float, resolution: Resolution) -> tuple[Los
         return worth * _likelihood_ratio(one, other)
 
     found = segments(cells, difference)
-    starts = [0, *(one.at_ns for one in found[1:])]
     return tuple(
-        LossStep(at_ns, round(one.lost), one.sent) for at_ns, one in zip(starts, found, strict=True)
+        LossStep(one.at_ns if number else 0, one.lost, one.sent) for number, one in enumerate(found)
     )
 
 
-def _gilbert(lost: Column, inside: Column) -> tuple[Interval | None, Interval | None]:
+def gilbert(lost: Column, inside: Column) -> tuple[Interval | None, Interval | None]:
     """Return p and r, by packets that are outside outages as the one before them is."""
     pairs = ~(inside[1:] | inside[:-1])
     before, after = lost[:-1][pairs], lost[1:][pairs]

@@ -95,15 +95,18 @@ class Outage:
 
     It began between `last_arrival_ns` and `first_loss_ns`: the sending of the last packet that
     arrived and of the first that did not. It ended between `last_loss_ns` and `first_arrival_ns`.
-    A bound beyond the capture is None: then `start_ns` or `end_ns` is that of the packet lost.
-    An outage that lasts until the capture ends has no `end_ns`.
+    Where both directions failed as one (`both`), these are the narrower bounds of the packets of
+    both. A bound beyond the capture is None: the outage then begins with the packet lost, and has
+    no `end_ns`. `packets` are those of the route that were lost in it; None where only the first
+    and the last are known.
     """
 
     last_arrival_ns: int | None
     first_loss_ns: int
     last_loss_ns: int
     first_arrival_ns: int | None
-    packets: int
+    packets: int | None
+    both: bool = False
 
     @property
     def start_ns(self) -> int:
@@ -172,14 +175,22 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class RateStep:
+    """From `at_ns` on the link has this rate."""
+
+    at_ns: int
+    bps: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
-    """What a queue shows of the rate of a link; `bps` is None where it shows none, with a reason.
+    """What a queue shows of the rate of a link; without `steps` it shows none, with a reason.
 
     `pairs` are packets that left the queue right after the one before; `explained` is how much of
-    the delay's variance a queue of that rate takes away.
+    the delay's variance queues of these rates take away.
     """
 
-    bps: Interval | None
+    steps: tuple[RateStep, ...]
     pairs: int
     explained: float | None
     reason: str | None = None
@@ -217,8 +228,9 @@ class Points:
 class RouteEvidence:
     """All that is known of one route.
 
-    `delay_error_ms` is how far every delay may be off; `lone` counts packets whose delay differed
-    from that of all around them, in too small a number for a step.
+    `sent` and `lost` are packets where both ends are known, else DATA chunks. `delay_error_ms` is
+    how far every delay may be off. `lone` counts packets whose delay differed from that of all
+    around them, in too small a number for a step.
     """
 
     path: str

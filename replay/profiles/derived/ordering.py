@@ -16,8 +16,8 @@ from .model import NS_PER_MS, Order
 if TYPE_CHECKING:
     from ....analyzer.columns import Column
 
-EARLY = 0.5
-"""What overtook the packet before and took less than this share of the usual was not delayed."""
+EARLY = 0.2
+"""What took less than this share of the delay of a packet that it overtook was not delayed."""
 
 LEAST_EXPECTED = 5
 """So many pairs turned around are to be expected before it says anything that there are none."""
@@ -30,13 +30,13 @@ SEED = 1
 
 def early(sent_ns: Column, delay_ms: Column) -> Column:
     """Say which packets, of those that arrived in sending order, were not delayed as the others."""
-    arrived = sent_ns + delay_ms * NS_PER_MS
-    latest = np.maximum.accumulate(arrived)
-    overtook = np.zeros(len(sent_ns), bool)
-    overtook[1:] = arrived[1:] < latest[:-1]
-    found: Column = (
-        overtook & (delay_ms < EARLY * np.median(delay_ms)) if len(sent_ns) else overtook
-    )
+    if not len(sent_ns):
+        return np.zeros(0, bool)
+    arrived_ns = sent_ns + delay_ms * NS_PER_MS
+    latest_ns = np.maximum.accumulate(arrived_ns)
+    # The last packet so far of those that arrive latest.
+    slowest = np.maximum.accumulate(np.where(arrived_ns == latest_ns, np.arange(len(sent_ns)), 0))
+    found: Column = (arrived_ns < latest_ns) & (delay_ms < EARLY * delay_ms[slowest])
     return found
 
 

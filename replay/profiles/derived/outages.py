@@ -69,6 +69,35 @@ def shared(
     return [_outage(sent_ns, *both) for both in columns], inside
 
 
+def narrowed(own: list[Outage], others: list[Outage]) -> list[Outage]:
+    """Bound outages by the packets of both directions, where they can have failed as one."""
+    return [_narrowed(one, others) for one in own]
+
+
+def _narrowed(outage: Outage, others: list[Outage]) -> Outage:
+    """Take the later lower bounds and the earlier upper ones, if they are in order."""
+    for other in others:
+        began = (
+            _most(outage.last_arrival_ns, other.last_arrival_ns),
+            min(outage.first_loss_ns, other.first_loss_ns),
+        )
+        ended = (
+            max(outage.last_loss_ns, other.last_loss_ns),
+            _least(outage.first_arrival_ns, other.first_arrival_ns),
+        )
+        if (began[0] is None or began[0] < began[1]) and (ended[1] is None or ended[0] < ended[1]):
+            return Outage(*began, *ended, outage.packets, both=True)
+    return outage
+
+
+def _most(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((each for each in (one, other) if each is not None), default=None)
+
+
 def _runs(lost: Column) -> tuple[Column, Column]:
     """First packets and lengths of the runs of losses."""
     edges = np.diff(np.concatenate(([False], lost, [False])).astype(np.int8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from math import log
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -19,12 +20,17 @@ class Joinable(Protocol):
 
 Cell = TypeVar("Cell", bound=Joinable)
 
-SAME = 16.0
-"""Neighbours differ where chance alone would make them do so by less: four deviations, squared.
+CHANCE = 0.01
+"""How often a capture in which nothing changes may still be given a step."""
 
-High, because a long capture has many neighbours, and a step that is none is worse for whoever
-edits the profile than one that is missed.
-"""
+
+def same(cells: int) -> float:
+    """Return up to what difference neighbours are joined, a squared number of deviations.
+
+    What is left in the end is the most unlike of all stretches, and these can begin and end at any
+    of the cells: in cells^2 / 2 ways, each with the tail of a normal distribution.
+    """
+    return 2 * log(max(cells, 2) ** 2 / 2 / CHANCE)
 
 
 def segments(cells: Sequence[Cell], difference: Callable[[Cell, Cell], float]) -> list[Cell]:
@@ -47,7 +53,8 @@ def segments(cells: Sequence[Cell], difference: Callable[[Cell, Cell], float]) -
         for at, (one, other) in enumerate(pairwise(cells))
     ]
     heapify(heap)
-    while heap and heap[0][0] <= SAME:
+    most = same(len(cells))
+    while heap and heap[0][0] <= most:
         _, left, right, left_age, right_age = heappop(heap)
         if not (whole[left] and whole[right]) or (age[left], age[right]) != (left_age, right_age):
             continue

@@ -21,6 +21,7 @@ MOST_LONE = 0.02
 """A greater share of packets that stand alone are what this route's delays are like."""
 
 LEAST_FOR_DEVIATION = 10
+_LEAST_MS = 1e-6
 _PRIOR = 4
 """So many packets of the usual variance stand beside those of a cell, which may be one alone."""
 
@@ -59,7 +60,7 @@ class Stretch:
 def stretches(sent_ns: Column, delay_ms: Column, resolution: Resolution) -> list[Stretch]:
     """Cut packets into stretches of one delay; at least one packet, in sending order."""
     found = _without_short(_joined(sent_ns, delay_ms, resolution))
-    return _refined(found, sent_ns, delay_ms, resolution.step_ns)
+    return _refined(found, sent_ns, delay_ms, resolution)
 
 
 def lone(sent_ns: Column, delay_ms: Column, resolution: Resolution) -> Column:
@@ -170,22 +171,30 @@ def _without_short(found: list[Stretch]) -> list[Stretch]:
 
 
 def _refined(
-    found: list[Stretch], sent_ns: Column, delay_ms: Column, step_ns: int
+    found: list[Stretch], sent_ns: Column, delay_ms: Column, resolution: Resolution
 ) -> list[Stretch]:
-    """Move each boundary to the packet where it parts the two means best."""
-    if not found:
-        return []
+    """Move each boundary to the packet where two normal distributions part best."""
     bounds = [found[0].first]
     for one, other in pairwise(found):
-        edge_ns = int(sent_ns[other.first])
-        low, high = np.searchsorted(sent_ns, (edge_ns - 2 * step_ns, edge_ns + 2 * step_ns))
+        edge_ns, reach_ns = int(sent_ns[other.first]), 2 * resolution.step_ns
+        low, high = np.searchsorted(sent_ns, (edge_ns - reach_ns, edge_ns + reach_ns))
         low, high = max(int(low), bounds[-1] + 1), min(int(high), other.end - 1)
         near = delay_ms[low:high]
-        means = (np.median(delay_ms[one.first : one.end]), other.mean_ms)
-        worse = np.cumsum((near - means[0]) ** 2 - (near - means[1]) ** 2)
-        bounds.append(low + int(np.argmin(np.concatenate(([0.0], worse)))))
+        before, after = (_unlikely(near, each, resolution.jitter_ms / 2) for each in (one, other))
+        worse = np.concatenate(([0.0], np.cumsum(before - after)))
+        bounds.append(low + int(np.argmin(worse)))
     ends = [*bounds[1:], found[-1].end]
     return [_stretch(delay_ms, first, end) for first, end in zip(bounds, ends, strict=True)]
+
+
+def _unlikely(delay_ms: Column, stretch: Stretch, least_ms: float) -> Column:
+    """Return how unlikely delays are in a stretch: minus twice the logarithm, but for a constant.
+
+    By the mean, which a packet from beyond the boundary moves little.
+    """
+    deviation = max(stretch.deviation_ms, least_ms, _LEAST_MS)
+    found: Column = ((delay_ms - stretch.mean_ms) / deviation) ** 2 + 2 * np.log(deviation)
+    return found
 
 
 def _stretch(delay_ms: Column, first: int, end: int) -> Stretch:

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pathscope
+import pytest
+import truth
+from pathscope import api
+from pathscope.replay.lab import run as lab
+from pathscope.replay.lab.scenario import parse as scenario
+from pathscope.replay.profiles.derive import Derived, derive, summary, write
+from pathscope.replay.profiles.derived.distance import closed_loop
+from pathscope.replay.profiles.derived.model import RouteEvidence, Series
+from pathscope.replay.profiles.derived.series import series
+from pathscope.replay.profiles.profile import load, parse
+from running import CAPTURES
+from twoends import READ, fitted
+
+SECOND = 1_000_000_000
+
+CUT = ("lab-failover", "lab-one-way", "lab-return", "lab-three-paths", "lab-potentially-failed")
+
+
+def analysis(place: Path) -> api.Analysis:
+    (found,) = api.analyze_two(place / "client.pcapng", place / "server.pcapng", options=READ)
+    return found
+
+
+@cache
+def derived(run: str, *, one_clock: bool = False) -> Derived:
+    return derive(analysis(CAPTURES / run), one_clock=one_clock)
+
+
+@cache
+def derived_alone(run: str, end: str = "client") -> Derived:
+    return derive(api.analyze(CAPTURES / run / f"{end}.pcapng"))
+
+
+def base_ns(run: str, end: str = "client") -> int:
+    return int(api.read(CAPTURES / run / f"{end}.pcapng").capture["start_ns"])
+
+
+def of(found: Derived, path: str, direction: str) -> RouteEvidence:
+    (one,) = [each for each in found.evidence if (each.path, each.direction) == (path, direction)]
+    return one
+
+
+@pytest.mark.parametrize("one_clock", [False, True])
+@pytest.mark.parametrize("run", sorted(path.name for path in CAPTURES.glob("lab-*")))
+def test_every_stored_run_gives_a_profile_with_its_delays(run: str, one_clock: bool) -> None:
+    found = derived(run, one_clock=one_clock)
+    parse(found.document)
+    known = {"lab-lossy": {"wlan": 20, "cellular": 40}}.get(run, {"wlan": 5})
+    for path, delay_ms in known.items():
+        for direction in ("to_server", "to_client"):
+            for step in of(found, path, direction).delays:
+                assert step.delay_ms == pytest.approx(delay_ms, abs=0.5)
+
+
+@pytest.mark.parametrize("direction", ["to_server", "to_client"])
+def test_the_loss_of_the_lossy_run_is_inside_the_interval(direction: str) -> None:
+    found = of(derived("lab-lossy"), "wlan", direction).loss
+    assert found.ratio is not None
+    assert found.ratio.low <= 0.03 <= found.ratio.high
+    assert found.burst_packets is None
+    assert len(found.steps) == 1
+    assert of(derived("lab-lossy"), "cellular", direction).lost == 0
+
+
+@pytest.mark.parametrize("run", CUT)
+def test_outages_are_where_the_lab_cut_the_links(run: str) -> None:
+    found, start_ns = derived(run, one_clock=True), base_ns(run)
+    links = truth.committed(CAPTURES / run)["links"]
+    for direction in ("to_server", "to_client"):
+        expected = [one for one in links if one["direction"] in ("both", direction)]
+        outages = [
+            (one.path, outage)
+            for one in found.evidence
+            if one.direction == direction
+            for outage in one.outages
+        ]
+        downs = [one for one in expected if one["what"] == "down"]
+        assert [path for path, _ in outages] == [one["path"] for one in downs]
+        for (_, outage), down in zip(outages, downs, strict=True):
+            assert outage.last_arrival_ns is not None
+            # The lab's own instants are two readings of the clock apart.
+            assert outage.last_arrival_ns <= down["to_ns"] - start_ns
+            assert outage.first_loss_ns >= down["from_ns"] - start_ns
+            assert abs(outage.start_ns - (down["from_ns"] - start_ns)) < 0.025 * SECOND
+        ups = [one for one in expected if one["what"] == "up"]
+        assert len(ups) == sum(outage.end_ns is not None for _, outage in outages)
+        for (_, outage), up in zip(outages, ups, strict=False):
+            assert outage.first_arrival_ns is not None
+            assert outage.last_loss_ns <= up["to_ns"] - start_ns
+            assert outage.first_arrival_ns >= up["from_ns"] - start_ns
+
+
+@pytest.mark.parametrize("run", CUT)
+@pytest.mark.parametrize("end", ["client", "server"])
+def test_one_capture_infers_the_same_within_its_bounds(run: str, end: str) -> None:
+    found, start_ns = derived_alone(run, end), base_ns(run, end)
+    parse(found.document)
+    assert {one.basis for one in found.evidence} == {"inferred"}
+    down = truth.committed(CAPTURES / run)["links"][0]
+    one = of(found, "wlan", "to_server")
+    outage = one.outages[0]
+    assert outage.last_arrival_ns is not None
+    assert outage.last_arrival_ns <= down["to_ns"] - start_ns
+    assert outage.last_loss_ns >= down["from_ns"] - start_ns
+    assert one.delay_error_ms is not None
+    assert one.delays[0].delay_ms == pytest.approx(5, abs=0.5)
+    assert any("half of round trips" in text for text in found.warnings)
+
+
+def test_one_capture_estimates_the_loss() -> None:
+    found = of(derived_alone("lab-lossy"), "wlan", "to_server").loss
+    assert found.ratio is not None
+    assert found.ratio.low <= 0.03 <= found.ratio.high
+    assert (found.leave, found.burst_packets) == (None, None)
+
+
+def test_time_0_is_the_first_frame() -> None:
+    found = derived("lab-failover")
+    connected_ns = truth.committed(CAPTURES / "lab-failover")["connected_ns"]
+    (up_ns,) = found.established_ns
+    assert up_ns is not None
+    assert abs(up_ns + base_ns("lab-failover") - connected_ns) < 0.05 * SECOND
+    assert min(int(one.sent_ns.min()) for one in found.points) >= 0
+
+
+def test_captures_that_were_read_without_sightings_are_refused() -> None:
+    (found,) = api.analyze_two(
+        CAPTURES / "lab-lossy/client.pcapng", CAPTURES / "lab-lossy/server.pcapng"
+    )
+    with pytest.raises(ValueError, match="sightings=True"):
+        derive(found)
+
+
+def test_a_capture_without_associations_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to derive a profile from"):
+        derive(api.analyze(CAPTURES / "flows-mixed/flows.pcap"))
+
+
+def test_the_file_is_the_profile_and_says_what_it_is_made_of(tmp_path: Path) -> None:
+    found, place = derived("lab-return"), tmp_path / "return.toml"
+    write(found, place)
+    assert tomllib.loads(place.read_text()) == found.document
+    assert load(place).document() == parse(found.document).document()
+    text = place.read_text()
+    for line in summary(found):
+        assert f"# {line}".rstrip() in text
+    assert "both directions at once" in text
+    with pytest.raises(FileExistsError):
+        write(found, place)
+    write(found, place, force=True)
+
+
+LINK = {
+    "delay_ms": 30,
+    "jitter_ms": 4,
+    "distribution": "normal",
+    "loss_percent": 5,
+    "loss_burst_packets": 3,
+}
+
+
+def made(place: Path, to_server: dict[str, Any], **more: Any) -> api.Analysis:
+    """A run in the guest over one path, of which one direction is impaired."""
+    document = {
+        "duration_s": 15,
+        "paths": {
+            "wlan": {
+                "client": "10.0.1.1",
+                "server": "10.0.1.2",
+                "both": {"delay_ms": 20},
+                "to_server": to_server,
+            }
+        },
+        "application": {"message_bytes": 300, "interval_ms": 10},
+        **more,
+    }
+    lab.run(scenario(document), place, "guest")
+    return analysis(place)
+
+
+def crossed(place: Path) -> list[Series]:
+    ends = fitted(place / "client.pcapng", place / "server.pcapng")
+    first = pathscope.analyze(place / "client.pcapng")
+    return series(first.result, ends, int(first.ledger.capture["start_ns"]))
+
+
+def test_what_is_derived_of_a_run_makes_one_that_is_like_it(tmp_path: Path) -> None:
+    found = derive(made(tmp_path / "first", LINK), one_clock=True)
+    one = of(found, "wlan", "to_server")
+    assert one.delays[0].delay_ms == pytest.approx(30, abs=0.5)
+    assert one.delays[0].jitter_ms == pytest.approx(4, rel=0.1)
+    assert one.loss.ratio is not None
+    assert one.loss.ratio.low <= 0.05 <= one.loss.ratio.high
+    assert one.loss.burst_packets is not None
+    assert one.loss.burst_packets.low <= 3 <= one.loss.burst_packets.high
+    again = found.document["paths"]["wlan"]["to_server"] | {"distribution": "normal"}
+    made(tmp_path / "second", again)
+    rows = closed_loop(crossed(tmp_path / "first"), crossed(tmp_path / "second"))
+    compared = {(row.direction, row.what): row for row in rows}
+    assert compared["to_server", "delay"].within
+    assert compared["to_server", "loss"].within
+
+
+def test_a_full_queue_shows_the_rate_and_a_step_the_new_delay(tmp_path: Path) -> None:
+    slower = {"at_s": 4, "do": "impair", "path": "wlan", "impairment": {"delay_ms": 45}}
+    bulk = {"kind": "bulk", "message_bytes": 1000}
+    place = tmp_path / "run"
+    found = derive(
+        made(place, {"rate_kbit": 2000}, duration_s=8, application=bulk, actions=[slower]),
+        one_clock=True,
+    )
+    one = of(found, "wlan", "to_server")
+    (rate,) = one.rate.steps
+    assert rate.bps.value == pytest.approx(2e6, rel=0.03)
+    assert one.rate.explained is not None
+    assert one.rate.explained > 0.5
+    back = of(found, "wlan", "to_client")
+    assert [step.delay_ms for step in back.delays] == pytest.approx([20, 45], abs=0.5)
+    assert (back.rate.steps, back.rate.reason is None) == ((), False)
