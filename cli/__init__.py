@@ -20,6 +20,7 @@ COMMANDS = (
     "export",
     "info",
     "lab",
+    "replay",
     "show",
     "tables",
 )

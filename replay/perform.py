@@ -8,34 +8,29 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .lab import netem
-from .packets.log import LogWriter
+from .packets.sender import send
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    import pyarrow as pa
-
     from .lab.events import EventLog
+    from .packets.log import Base
+    from .packets.orders import Orders
+    from .packets.sender import Sent
     from .profiles.schedule import Step
     from .routes import Route
 
 LOG, STOP = "sent.arrows", "stop"
 """Of the run's folder: the log of what was sent; and a file whose coming ends the replay early."""
 
-LEAD_NS = 200_000_000
-"""From the start of the sender to replay time 0: it reads its first frames in this time."""
-
 SLICE_NS = 100_000_000
 """How long nothing is looked at: the end of the sender, the wish to stop."""
-
-TAKE_S = 0.2
-"""How long rows of the log may wait in the sender before they are written."""
 
 DRAIN_S = 60
 """How long frames may stay in the qdiscs after the last one was sent."""
@@ -56,39 +51,6 @@ class Network(Protocol):
         """Return how many packets the impairments hold back at this moment."""
 
 
-class Sender(Protocol):
-    """The native sender, loaded with its orders."""
-
-    def start(self, base_monotonic_ns: int) -> None:
-        """Begin: replay time 0 is at this instant of CLOCK_MONOTONIC."""
-
-    def take(self, timeout: float) -> pa.RecordBatch | None:
-        """Return rows of the log since the last call; None at the end."""
-
-    def stop(self) -> None:
-        """Send nothing more."""
-
-    def finish(self) -> dict[str, Any]:
-        """Return the counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """The instant of replay time 0, by two clocks of the kernel."""
-
-    monotonic_ns: int
-    realtime_ns: int
-
-    @classmethod
-    def in_ns(cls, lead_ns: int) -> Base:
-        """Return the instant that is so far ahead."""
-        before_ns = time.monotonic_ns()
-        realtime_ns = time.time_ns()
-        # Read between two readings of the other clock: it belongs to the middle.
-        monotonic_ns = (before_ns + time.monotonic_ns()) // 2
-        return cls(monotonic_ns + lead_ns, realtime_ns + lead_ns)
-
-
 class Performance:
     """One replay."""
 
@@ -99,71 +61,68 @@ class Performance:
         self.network = network
         self.events = events
         self.steps = steps
-        self.over = threading.Event()
+        self.failed = threading.Event()
+        self.sent = threading.Event()
 
-    def run(self, sender: Sender, header: Mapping[str, Any]) -> dict[str, Any]:
-        """Do all of it, and return the sender's counts.
+    def run(self, orders: Orders, command: Sequence[str], seed: int | None) -> Sent:
+        """Do all of it, and return what came of the sending.
 
-        Parameters
-        ----------
-        sender
-            Not started yet.
-        header
-            Of the log, but for the instant of replay time 0.
+        Raises
+        ------
+        ValueError, OutletError, CaptureError, FilterError
+            As `packets.sender.send`.
         """
-        self.count("before", header)
+        self.count("before", orders)
         first = [step for step in self.steps if step.at_ns <= 0]
         self.impair(first)
-        base = Base.in_ns(LEAD_NS)
-        clocks = {"base_monotonic_ns": base.monotonic_ns, "base_realtime_ns": base.realtime_ns}
-        with LogWriter(self.folder / LOG, {**header, **clocks}) as log:
-            sender.start(base.monotonic_ns)
-            writer = threading.Thread(target=self.write, args=(sender, log))
-            writer.start()
+        started: Future[Base] = Future()
+
+        def sending() -> Sent:
             try:
-                self.follow(self.steps[len(first) :], base, sender)
+                return send(
+                    orders,
+                    self.folder / LOG,
+                    command=command,
+                    seed=seed,
+                    on_start=started.set_result,
+                    stopped=self.stopped,
+                )
             finally:
-                if not self.over.is_set():
-                    sender.stop()
-                writer.join()
-        counts = sender.finish()
+                self.sent.set()
+
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            whole = thread.submit(sending)
+            try:
+                # One of them comes: it starts, or says why not.
+                wait((started, whole), return_when=FIRST_COMPLETED)
+                if started.done():
+                    self.follow(self.steps[len(first) :], started.result())
+            except BaseException:
+                self.failed.set()
+                raise
+            sent = whole.result()
         self.drain()
-        self.events.write({"event": "sent", **counts})
-        self.count("after", header)
-        return counts
+        self.events.write({"event": "sent", "plan": sent.plan, "sent": sent.sent})
+        self.count("after", orders)
+        return sent
 
-    def write(self, sender: Sender, log: LogWriter) -> None:
-        """Write the sender's log as it comes, until its end."""
-        try:
-            while (rows := sender.take(TAKE_S)) is not None:
-                log.write(rows)
-        finally:
-            self.over.set()
-
-    def follow(self, steps: Sequence[Step], base: Base, sender: Sender) -> None:
+    def follow(self, steps: Sequence[Step], base: Base) -> None:
         """Make the later steps, each at its instant, until the sender has ended."""
         for at_ns, together in groupby(steps, key=lambda step: step.at_ns):
             if not self.wait_until(base.monotonic_ns + at_ns):
-                break
+                return
             self.impair(list(together))
-        while not self.over.wait(SLICE_NS / 1e9) and not self.stopped():
-            pass
-        if self.stopped():
-            self.events.write({"event": "stopped"})
-            sender.stop()
-            self.over.wait()
 
     def wait_until(self, due_ns: int) -> bool:
-        """Sleep until an instant of CLOCK_MONOTONIC; False when the replay ends before it."""
+        """Sleep until an instant of CLOCK_MONOTONIC; False when the sender ends before it."""
         while (left_ns := due_ns - time.monotonic_ns()) > 0:
-            if self.over.is_set() or self.stopped():
+            if self.sent.wait(min(left_ns, SLICE_NS) / 1e9):
                 return False
-            time.sleep(min(left_ns, SLICE_NS) / 1e9)
         return True
 
     def stopped(self) -> bool:
-        """Whether the replay is to end early."""
-        return (self.folder / STOP).exists()
+        """Whether the sender is to end early."""
+        return self.failed.is_set() or (self.folder / STOP).exists()
 
     def impair(self, steps: Sequence[Step]) -> None:
         """Make steps of the same instant, and note when it began and when it was done."""
@@ -198,9 +157,9 @@ class Performance:
                 return
             time.sleep(DRAIN_STEP_S)
 
-    def count(self, when: str, header: Mapping[str, Any]) -> None:
+    def count(self, when: str, orders: Orders) -> None:
         """Note the counters of interfaces and qdiscs."""
+        names = ("path", "direction", "device", "netns")
+        routes = [{name: getattr(outlet, name) for name in names} for outlet in orders.outlets]
         found = self.network.counters()
-        self.events.write(
-            {"event": "counters", "when": when, "routes": header["routes"], **found}
-        )
+        self.events.write({"event": "counters", "when": when, "routes": routes, **found})

@@ -10,3 +10,6 @@ NEAR = {"to_server": "client", "to_client": "server"}
 
 FAR = {"to_server": "server", "to_client": "client"}
 """The end that they arrive at."""
+
+Places = dict[Route, tuple[str, int]]
+"""Interface and its MTU, of routes that leave through given ones."""

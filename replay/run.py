@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import evidence
+
 from .fidelity.measure import measure
-from .lab import events, folder, guest, host, recordings, tools
-from .lab.plan import HOSTS
+from .lab import ends, events, folder, guest, host, recordings, tc, tools
 from .lab.run import LabError
 from .lab.scenario import ENDS
 from .packets import log
+from .packets.orders import TopSpeed
 from .perform import DRAIN_S, LOG, STOP
 
 if TYPE_CHECKING:
@@ -35,21 +36,38 @@ SETUP_S = 90
 SLOWEST_PPS = 5000
 """What is sent as fast as it goes, or late, is sent at least so fast."""
 
-FAILURES = (guest.GuestError, host.HostError, recordings.RecordingError)
+FAILURES = (
+    guest.GuestError,
+    host.HostError,
+    recordings.RecordingError,
+    ends.StageError,
+    tc.TcError,
+)
 
 REPORT = "fidelity.json"
 
 
-class Stopped(LabError):
-    """A replay that was ended early; what was sent until then is in its folder."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A replay that was made: its folder, and how true it was."""
+    """A replay that was made: its folder, how true it was, and what else is to be told."""
 
     folder: Path
     fidelity: Fidelity
+    notes: tuple[str, ...] = ()
+
+
+class StoppedError(LabError):
+    """A replay that was ended early; what was sent until then is in its outcome and folder."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(f"{outcome.folder}: ended early")
+        self.outcome = outcome
+
+
+def needs(asked: Replay) -> tuple[str, ...]:
+    """Return what the kernel of a replay in the lab must have, as `lab.host` names its probes."""
+    plain = ("namespaces", "links", "wires")
+    return plain if asked.profile is None else (*plain, "netem")
 
 
 def in_lab(
@@ -66,7 +84,7 @@ def in_lab(
     ------
     FolderError
         When the folder cannot be used.
-    Stopped
+    StoppedError
         When it was ended early, by SIGINT.
     LabError
         When the replay fails; the folder keeps its logs, and what was sent.
@@ -92,26 +110,29 @@ def made(
 ) -> Outcome:
     """Claim the folder, let the replay be performed, and conclude from what was recorded."""
     folder.claim(out, force=force)
+    from .. import __version__ as version
+
     told: dict[str, Any] = {
         "kind": "replay",
-        "description": f"replay of {', '.join(asked.inputs)}",
+        "description": f"replay of {', '.join(asked.orders.trace)}",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": asked.seed,
         "runner": runner,
-        "versions": {**asked.versions, **tools.versions()},
+        "versions": {"pathscope": version, **tools.versions()},
     }
     with folder.running(out, told) as facts:
         asked.write(out)
         try:
             perform()
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
+            facts["captures"] = _joined(out, facts["versions"])
             fidelity = concluded(asked, out, tolerances)
-            facts["captures"] = _joined(asked, out, facts["versions"])
         except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
+        outcome = Outcome(out, fidelity)
         if (out / STOP).exists():
-            facts["stopped"] = True
-    return Outcome(out, fidelity)
+            raise StoppedError(outcome)
+    return outcome
 
 
 def concluded(asked: Replay, out: Path, tolerances: Tolerances) -> Fidelity:
@@ -121,10 +142,13 @@ def concluded(asked: Replay, out: Path, tolerances: Tolerances) -> Fidelity:
     base_ns = sent.header["base_realtime_ns"]
     return measure(
         sent,
-        evidence.received(out, asked.outlets),
+        evidence.received(out, asked),
         list(evidence.applied(happened, base_ns)),
-        evidence.counters(happened),
+        evidence.readings(happened, asked),
         tolerances,
+        tables=None if asked.profile is None else asked.profile.distributions,
+        totals=evidence.totals(happened),
+        paced=not isinstance(asked.orders.pace, TopSpeed),
     )
 
 
@@ -146,7 +170,7 @@ def stoppable(out: Path) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _joined(asked: Replay, out: Path, versions: dict[str, str]) -> dict[str, str]:
+def _joined(out: Path, versions: dict[str, str]) -> dict[str, str]:
     """Join the recordings of each end, and return the captures' names by end."""
     counts = json.loads((out / folder.LOGS / "recordings.json").read_text(encoding="utf-8"))
     happened = events.read(out / folder.EVENTS)
@@ -154,13 +178,15 @@ def _joined(asked: Replay, out: Path, versions: dict[str, str]) -> dict[str, str
     for end in ENDS:
         parts = [
             recordings.Recording(
-                path,
-                out / f"{end}-{path}.pcap",
-                counts[f"{end}-{path}"]["received by filter"],
-                counts[f"{end}-{path}"]["dropped by kernel"],
+                device,
+                out / f"{end}-{device}.pcap",
+                counts[f"{end}-{device}"]["received by filter"],
+                counts[f"{end}-{device}"]["dropped by kernel"],
             )
-            for path in asked.mtu_by_path
+            for device in evidence.recorded(out, end)
         ]
+        if not parts:
+            continue
         recordings.join(
             parts,
             out / folder.CAPTURES[end],

@@ -77,7 +77,9 @@ SECONDS: dict[str, Any] = {
 }
 
 PLACE = (
-    click.option("--lab", is_flag=True, help="Between hosts of the lab, one wire a path. [default]"),
+    click.option(
+        "--lab", is_flag=True, help="Between hosts of the lab, one wire a path. [default]"
+    ),
     click.option(
         "--live",
         is_flag=True,
@@ -128,18 +130,28 @@ WHICH = (
     click.option(
         "--filter", "expression", metavar="BPF", help="Only frames that this libpcap filter takes."
     ),
-    click.option("--from", "from_s", help="Leave out what is before: since the first frame.", **SECONDS),
+    click.option(
+        "--from", "from_s", help="Leave out what is before: since the first frame.", **SECONDS
+    ),
     click.option("--to", "to_s", help="Leave out what is after: since the first frame.", **SECONDS),
     click.option(
-        "--loop", "loops", type=click.IntRange(1, 2**32 - 1), default=1, metavar="N",
+        "--loop",
+        "loops",
+        type=click.IntRange(1, 2**32 - 1),
+        default=1,
+        metavar="N",
         help="Send it so many times. [default: 1]",
     ),
-    click.option("--loop-gap", "loop_gap_s", default=0.0, help="Wait between two times.", **SECONDS),
+    click.option(
+        "--loop-gap", "loop_gap_s", default=0.0, help="Wait between two times.", **SECONDS
+    ),
 )
 
 PACE = (
     click.option(
-        "--speed", type=click.FloatRange(0, min_open=True), metavar="FACTOR",
+        "--speed",
+        type=click.FloatRange(0, min_open=True),
+        metavar="FACTOR",
         help="So many times as fast as the trace. [default: 1]",
     ),
     click.option("--pps", metavar="N", help="So many frames a second, such as 10k."),
@@ -153,75 +165,111 @@ PACE = (
         help="What becomes of a frame that is later than --late-limit: nothing after it moves.",
     ),
     click.option(
-        "--late-limit", "late_limit_ms", type=click.FloatRange(0, 1e9), default=1.0,
-        show_default=True, metavar="MS", help="What is late.",
+        "--late-limit",
+        "late_limit_ms",
+        type=click.FloatRange(0, 1e9),
+        default=1.0,
+        show_default=True,
+        metavar="MS",
+        help="What is late.",
     ),
 )
 
 REWRITING = (
     click.option(
-        "--map-address", "addresses", multiple=True, metavar="A=B",
+        "--map-address",
+        "addresses",
+        multiple=True,
+        metavar="A=B",
         help="Send address or prefix A as B, inside of INIT and ASCONF, too; repeat for more.",
     ),
     click.option(
-        "--map-port", "ports", multiple=True, metavar="A=B", help="Send port A as B; repeat for more."
+        "--map-port",
+        "ports",
+        multiple=True,
+        metavar="A=B",
+        help="Send port A as B; repeat for more.",
     ),
     click.option(
-        "--map-mac", "macs", multiple=True, metavar="A=B",
+        "--map-mac",
+        "macs",
+        multiple=True,
+        metavar="A=B",
         help="Send Ethernet address A as B; repeat for more.",
     ),
     click.option(
         "--keep-bad-checksums", is_flag=True, help="What was wrong in the trace stays as wrong."
     ),
     click.option(
-        "--above-mtu", type=click.Choice(["refuse", "split"]), default="refuse", show_default=True,
+        "--above-mtu",
+        type=click.Choice(["refuse", "split"]),
+        default="refuse",
+        show_default=True,
         help="What becomes of a packet above the MTU.",
     ),
     click.option(
-        "--truncated", type=click.Choice(["refuse", "pad"]), default="refuse", show_default=True,
+        "--truncated",
+        type=click.Choice(["refuse", "pad"]),
+        default="refuse",
+        show_default=True,
         help="What becomes of a frame that the trace has only the beginning of.",
     ),
     click.option(
-        "--mtu", type=click.IntRange(68, 65535), metavar="BYTES",
+        "--mtu",
+        type=click.IntRange(68, 65535),
+        metavar="BYTES",
         help="Of the lab's wires. [default: 1500, or what the largest frame needs]",
     ),
 )
 
 IMPAIRING = (
+    click.option("--profile", type=CAPTURE, metavar="FILE", help="Impair paths as this file says."),
     click.option(
-        "--profile", type=CAPTURE, metavar="FILE", help="Impair paths as this file says."
-    ),
-    click.option(
-        "--profile-from", type=CAPTURE, multiple=True, metavar="CAPTURE",
+        "--profile-from",
+        type=CAPTURE,
+        multiple=True,
+        metavar="CAPTURE",
         help="Impair paths as they were in this capture; twice for those of both ends.",
     ),
     click.option(
-        "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N",
+        "--seed",
+        type=click.IntRange(0, 2**63 - 1),
+        metavar="N",
         help="Of the profile's random values. [default: the profile's own]",
     ),
 )
 
 LIVE = (
     click.option(
-        "--sctp", multiple=True, metavar="KEY=VALUE",
+        "--sctp",
+        multiple=True,
+        metavar="KEY=VALUE",
         help="With --live: a setting of SCTP, such as rto_min=500; repeat for more.",
     ),
     click.option(
-        "--association", type=click.IntRange(0), metavar="N",
+        "--association",
+        type=click.IntRange(0),
+        metavar="N",
         help="With --live: which association. [default: the one with most data]",
     ),
 )
 
 RESULT = (
     click.option(
-        "--out", type=CAPTURE, metavar="DIR",
+        "--out",
+        type=CAPTURE,
+        metavar="DIR",
         help="The replay's folder. [default: the trace's name and the time]",
     ),
-    click.option("--force", is_flag=True, help="Replace a complete replay, or the file of --write."),
+    click.option(
+        "--force", is_flag=True, help="Replace a complete replay, or the file of --write."
+    ),
     click.option(
         "--tolerances", type=CAPTURE, metavar="FILE", help="Hold the fidelity report against these."
     ),
-    click.option("--json", "json_file", type=CAPTURE, metavar="FILE", help="Write the report there."),
+    click.option(
+        "--json", "json_file", type=CAPTURE, metavar="FILE", help="Write the report there."
+    ),
     click.option(
         "--analysis/--no-analysis", default=True, help="Analyze the new captures, too. [default]"
     ),

@@ -29,18 +29,19 @@ BUFFERS_KIB, LEAST_KIB, MOST_KIB = 131072, 2048, 16384
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """An interface that is recorded.
+    """An interface that is recorded, of a host or end.
 
-    `host` is None for one of the namespace that the recording process is in.
+    `here`: it is in the namespace of this process, and not in one of the host's name.
     """
 
-    host: str | None
+    host: str
     device: str
+    here: bool = False
 
     @property
     def name(self) -> str:
         """Of the recording, and of its file but for `.pcap`."""
-        return self.device if self.host is None else f"{self.host}-{self.device}"
+        return f"{self.host}-{self.device}"
 
 
 @contextmanager
@@ -86,7 +87,7 @@ def _start(
     tap: Tap, folder: Path, snap_bytes: int, together: int, *, prompt: bool
 ) -> subprocess.Popen[str]:
     buffer_kib = min(MOST_KIB, max(LEAST_KIB, BUFFERS_KIB // together))
-    command = [] if tap.host is None else ["ip", "netns", "exec", tap.host]
+    command = [] if tap.here else ["ip", "netns", "exec", tap.host]
     command += ["tcpdump", "--interface", tap.device]
     command += ["--time-stamp-precision", "nano", "--snapshot-length", str(snap_bytes)]
     command += ["--buffer-size", str(buffer_kib), "--no-promiscuous-mode", "-Z", "root", "-n"]

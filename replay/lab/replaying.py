@@ -12,7 +12,6 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from ..packets.sender import sender_of
 from ..perform import Performance
 from ..request import Replay
 from . import tc
@@ -39,13 +38,13 @@ def replay(folder: Path) -> None:
         lab = Lab(made)
         lab.build()
         steps = asked.steps()
-        if steps:
-            lab.tc = stack.enter_context(tc.running("middle"))
+        if asked.profile is not None:
+            lab.tc = stack.enter_context(tc.running("middle", asked.profile.distributions))
         stack.enter_context(
             recording(taps(asked.mtu_by_path), folder, WHOLE_FRAME_BYTES, prompt=False)
         )
-        sender = stack.enter_context(sender_of(asked.orders))
-        Performance(folder, lab, events, steps).run(sender, asked.header())
+        performance = Performance(folder, lab, events, steps)
+        performance.run(asked.orders, asked.command, asked.seed)
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ class Wires:
 
 def wires(mtu_by_path: dict[str, int]) -> Wires:
     """Return the hosts and links for these paths, which are the interfaces' names at both ends."""
-    made = Wires(sysctls={host: QUIET for host in HOSTS})
+    made = Wires(sysctls=dict.fromkeys(HOSTS, QUIET))
     for number, (path, mtu) in enumerate(mtu_by_path.items(), 1):
         cables = []
         for host in ("client", "server"):

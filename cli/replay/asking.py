@@ -1,0 +1,90 @@
+"""From the command line's words to orders, paths and a profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, cast
+
+from ..options import read_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...replay.packets.orders import Orders
+    from ...replay.profiles.profile import Profile
+    from .options import Given
+
+NS_PER_MS = 1_000_000
+
+
+def orders(given: Given) -> Orders:
+    """Return what the sender is told, but for the interfaces.
+
+    Raises
+    ------
+    ValueError
+        When a word cannot be read, or the trace has no paths.
+    """
+    from ...analyzer.labels import LabelRule
+    from ...api import read
+    from ...replay.packets import mapping, pacing, routes
+    from ...replay.packets.orders import SCTP_TUNNELING, Late, Orders
+
+    traces, own_labels = _traces(given)
+    options = read_options(given.expression, given.udp_ports, None, flows=True)
+    ledger = read(traces, options)
+    rules = tuple(LabelRule.parse(label) for label in (*given.labels, *own_labels))
+    return Orders(
+        trace=tuple(str(trace.resolve()) for trace in traces),
+        pairs=routes.pairs(routes.find(ledger, rules)),
+        outlets=(),
+        from_ns=_nanoseconds(given.from_s),
+        to_ns=_nanoseconds(given.to_s),
+        loops=given.loops,
+        loop_gap_ns=_nanoseconds(given.loop_gap_s) or 0,
+        filter=given.expression,
+        udp_ports=given.udp_ports or (SCTP_TUNNELING,),
+        pace=pacing.parse(given.speed, given.pps, given.rate, top=given.top_speed),
+        mapping=mapping.parse(given.addresses, given.ports, given.macs),
+        keep_bad_checksums=given.keep_bad_checksums,
+        above_mtu=cast("Literal['refuse', 'split']", given.above_mtu),
+        truncated=cast("Literal['refuse', 'pad']", given.truncated),
+        late=Late(
+            cast("Literal['send', 'drop']", given.late), round(given.late_limit_ms * NS_PER_MS)
+        ),
+    )
+
+
+def profile_of(given: Given) -> Profile | None:
+    """Return how paths are to be impaired; None: not at all.
+
+    Raises
+    ------
+    ValueError
+        When the profile cannot be read, or none can be derived.
+    """
+    from ...replay.prepare import reseeded
+    from ...replay.profiles.profile import load, parse
+
+    if given.profile is not None:
+        return reseeded(load(given.profile), given.seed)
+    if given.profile_from:
+        from ..profile.derive import derived
+
+        return reseeded(parse(derived(given.profile_from).document, "--profile-from"), given.seed)
+    return None
+
+
+def _traces(given: Given) -> tuple[list[Path], list[str]]:
+    """Return the files to read, and names of their paths, where the trace is a run of the lab."""
+    from ...replay.lab import folder
+
+    runs = [trace for trace in given.traces if trace.is_dir()]
+    if not runs:
+        return list(given.traces), []
+    if len(given.traces) > 1:
+        raise ValueError(f"{runs[0]}: a run is replayed by itself, without other traces")
+    return [folder.capture(runs[0], given.end)], folder.labels(runs[0])
+
+
+def _nanoseconds(time_s: float | None) -> int | None:
+    return None if time_s is None else round(time_s * 1e9)

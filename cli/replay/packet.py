@@ -1,0 +1,149 @@
+"""`pathscope replay` of packets: from what the command line says to a replay, and its result."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..faults import Refusal
+from ..lab.options import kernel_of, lab_refusals
+from ..terminal import show
+
+if TYPE_CHECKING:
+    from ...replay.prepare import Prepared
+    from ...replay.run import Outcome
+    from .options import Given
+
+FAILED, INTERRUPTED = 1, 130
+"""Exit codes: outside the tolerances, and ended by SIGINT as the shell has it."""
+
+
+def replay_packets(given: Given) -> None:
+    """Do what the command line says, but for `--live`."""
+    _check(given)
+    with lab_refusals():
+        if given.write is not None:
+            _write(given, given.write)
+            return
+        prepared = _prepared(given)
+        if given.dry_run:
+            from .plan import planned
+
+            show(planned(prepared))
+            return
+        _replay(given, prepared)
+
+
+def _check(given: Given) -> None:
+    """Refuse options that do not go together."""
+    paces = {"--speed": given.speed, "--pps": given.pps, "--rate": given.rate}
+    paces["--top-speed"] = given.top_speed or None
+    chosen = [name for name, value in paces.items() if value is not None]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)}: one pace at a time")
+    if given.profile is not None and given.profile_from:
+        raise click.UsageError("--profile and --profile-from: one profile at a time")
+    if given.lab and given.interfaces:
+        raise click.UsageError("--lab makes its own interfaces: it goes without --interface")
+    if given.sctp or given.association is not None:
+        raise click.UsageError("--sctp and --association are for --live")
+    if given.allow_live_network and not given.interfaces:
+        raise click.UsageError("--allow-live-network goes with --interface, which names the one")
+    if len(given.profile_from) > 2:
+        raise click.UsageError("--profile-from takes one capture, or those of both ends")
+
+
+def _prepared(given: Given) -> Prepared:
+    from ...replay import prepare
+    from .asking import orders, profile_of
+
+    asked = orders(given)
+    profile = profile_of(given)
+    command = ["pathscope", "replay", *sys.argv[2:]]
+    if given.interfaces:
+        from ...replay.given import places
+
+        paths = list(dict.fromkeys(pair.path for pair in asked.pairs))
+        return prepare.on_interfaces(asked, places(given.interfaces, paths), profile, command)
+    return prepare.for_lab(asked, profile, command, mtu=given.mtu)
+
+
+def _write(given: Given, out: Path) -> None:
+    from ...replay import _native
+
+    if out.exists() and not given.force:
+        raise Refusal(f"{out}: is there; --force replaces it")
+    orders = _prepared(given).replay.orders
+    if len(orders.trace) != 1:
+        raise click.UsageError("--write takes one trace")
+    told = _native.rewrite(orders.to_json(), orders.trace[0], str(out))
+    click.echo(json.dumps(told, ensure_ascii=False))
+
+
+def _replay(given: Given, prepared: Prepared) -> None:
+    from ...replay.run import StoppedError
+
+    place = given.out or Path(f"{given.traces[0].stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    stopped = None
+    try:
+        outcome = _made(given, prepared, place)
+    except StoppedError as error:
+        stopped, outcome = error, error.outcome
+    _report(given, outcome)
+    if stopped is not None:
+        click.echo(f"Error: {stopped}", err=True)
+        sys.exit(INTERRUPTED)
+    if outcome.fidelity.failed:
+        sys.exit(FAILED)
+
+
+def _made(given: Given, prepared: Prepared, place: Path) -> Outcome:
+    from ...replay import run
+    from ...replay.lab.run import kernel_for
+
+    tolerances = _tolerances(given.tolerances)
+    asked = prepared.replay
+    if given.interfaces:
+        from ...replay.given import on_interfaces
+
+        _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, on your interfaces")
+        live = given.allow_live_network
+        return on_interfaces(asked, place, tolerances, allow_live=live, force=given.force)
+    runner = kernel_for(kernel_of(given.kernel), run.needs(asked))
+    _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, in the {runner}")
+    return run.in_lab(asked, place, runner, tolerances, force=given.force)
+
+
+def _tolerances(path: Path | None) -> Any:
+    from ...replay.fidelity.tolerances import Tolerances, parse_tolerances
+
+    if path is None:
+        return Tolerances()
+    return parse_tolerances(path.read_text(encoding="utf-8"), str(path))
+
+
+def _report(given: Given, outcome: Outcome) -> None:
+    from ...reports.replay.fidelity import report
+
+    show(report(outcome.fidelity))
+    if given.json_file is not None:
+        given.json_file.write_bytes((outcome.folder / "fidelity.json").read_bytes())
+    if given.analysis:
+        _analyze(outcome.folder)
+    click.echo(outcome.folder)
+
+
+def _analyze(folder: Path) -> None:
+    from ...api import analyze
+    from ...reports.console import report
+
+    show(report(analyze(folder).result), blank_before=True)
+
+
+def _tell(words: str) -> None:
+    click.echo(words, err=True)

@@ -1,0 +1,110 @@
+"""A route's frames by step, and when a step took effect, as far as frames show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .model import AppliedStep, Step
+from .parts import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .delays import Delays
+    from .journeys import Journeys
+
+UNTOUCHED = {
+    "delay_ms": 0,
+    "jitter_ms": 0,
+    "distribution": "uniform",
+    "loss_percent": 0,
+    "duplicate_percent": 0,
+    "reorder_percent": 0,
+    "corrupt_percent": 0,
+}
+"""What a route that nothing was asked of is to do."""
+
+APART_MS = 1.0
+"""Delays of two steps must be so far from each other for one frame to show which it met."""
+
+
+def untouched(path: str, direction: str) -> AppliedStep:
+    """Return the one step of a route that nothing was asked of."""
+    return AppliedStep(0, 0, 0, path, direction, UNTOUCHED)
+
+
+def cut(journeys: Journeys, steps: Sequence[AppliedStep], guard_ns: int) -> list[tuple[int, int]]:
+    """Return for each step, in order of time, its first frame and the one after its last.
+
+    Its frames were sent after it was set, and not so shortly before the next that they may have met
+    that.
+    """
+    first = np.searchsorted(journeys.sent_ns, [step.after_ns for step in steps], "right")
+    before = [step.before_ns - guard_ns for step in steps[1:]]
+    last = [*np.searchsorted(journeys.sent_ns, before, "left"), journeys.sent_ns.size]
+    return [(int(a), max(int(a), int(b))) for a, b in zip(first, last, strict=True)]
+
+
+def described(
+    route: int,
+    journeys: Journeys,
+    steps: Sequence[AppliedStep],
+    cuts: Sequence[tuple[int, int]],
+    parts: Sequence[Part],
+) -> list[Step]:
+    """Describe a route's steps, in order of time."""
+    found = []
+    for number, (step, (first, last), part) in enumerate(zip(steps, cuts, parts, strict=True)):
+        before = cuts[number - 1][1] if number else 0
+        until_ns = steps[number + 1].before_ns if number + 1 < len(steps) else None
+        seen: tuple[int | None, int | None] = (None, None)
+        if number:
+            seen = _seen(journeys, cuts[number - 1], (first, last), parts[number - 1], part)
+        overflow = int((part.frames.was_lost() & part.met_full_queue()).sum())
+        found.append(
+            Step(
+                route, number, step.at_ns, step.before_ns, step.after_ns, until_ns,
+                step.impairment, last - first, first - before, overflow, *seen,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _seen(
+    journeys: Journeys, old: tuple[int, int], new: tuple[int, int], before: Part, after: Part
+) -> tuple[int | None, int | None]:
+    """When the last frame was sent that met the impairment before, and the first that met this.
+
+    It takes two that no frame can meet both of: loss of all or of none, or delays apart.
+    """
+    frames = journeys.part(old[0], new[1])
+    if {before.percent("loss"), after.percent("loss")} == {0.0, 1.0}:
+        met_new = frames.was_lost() if after.percent("loss") else ~frames.was_lost()
+        told = np.ones(met_new.size, dtype=np.bool_)
+    else:
+        bounds = _between(before.delays, after.delays)
+        one_of_both = before.is_a_queue or after.is_a_queue
+        if bounds is None or one_of_both or before.percent("reorder") or after.percent("reorder"):
+            return None, None
+        told = (frames.came == 1) & frames.is_certain
+        rises = bounds[0] < bounds[1]
+        met_new = (frames.delay_ms() > sum(bounds) / 2) == rises
+    if not (told & met_new).any():
+        return None, None
+    by = int(np.flatnonzero(told & met_new)[0])
+    earlier = np.flatnonzero((told & ~met_new)[:by])
+    after_ns = int(frames.sent_ns[earlier[-1]]) if earlier.size else None
+    return after_ns, int(frames.sent_ns[by])
+
+
+def _between(old: Delays | None, new: Delays | None) -> tuple[float, float] | None:
+    """The old and new delays that are nearest to each other, when all are apart."""
+    if old is None or new is None:
+        return None
+    if new.low_ms - old.high_ms >= APART_MS:
+        return old.high_ms, new.low_ms
+    if old.low_ms - new.high_ms >= APART_MS:
+        return old.low_ms, new.high_ms
+    return None
