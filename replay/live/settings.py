@@ -99,6 +99,9 @@ def choose(
     """
     rows = list(heartbeats)
     shown = {end: _shown(association, facts, rows, end, interleaved=interleaved) for end in ENDS}
+    for end, other in (ENDS, ENDS[::-1]):
+        known = _of_other_end(shown[other]) | shown[end]
+        shown[end] = _beats(association, end, known) | shown[end]
     found = []
     for end, other in (ENDS, ENDS[::-1]):
         known = _of_other_end(shown[other]) | shown[end]
@@ -117,15 +120,15 @@ def _of_other_end(shown: Known) -> Known:
     }
 
 
-def _beating(association: Association, end: End, known: Known) -> Known:
-    """Add HB.Interval where only the period of HEARTBEATs is known: less one RTO (section 8.3)."""
+def _beats(association: Association, end: End, known: Known) -> Known:
+    """HB.Interval where only the period of HEARTBEATs is known: less one RTO (section 8.3)."""
     period = association.timers[end].get("heartbeat_period_s")
-    if "hb_interval_ms" in known or period is None or period.measure.value is None:
-        return known
+    if period is None or period.measure.value is None:
+        return {}
     least_ms = known["rto_min_ms"][1] if "rto_min_ms" in known else _default("rto_min_ms")
     value = max(1, round(period.measure.value * 1000) - int(least_ms))
     why = f"{period.text}, less an RTO of {least_ms} ms"
-    return known | {"hb_interval_ms": ("inferred", value, why)}
+    return {"hb_interval_ms": ("inferred", value, why)}
 
 
 def _default(name: str) -> int:
@@ -196,7 +199,7 @@ def _shown(
     if delay.value is not None:
         sack_ms = min(round(delay.value * 1000), MOST_SACK_DELAY_MS)
         found["sack_delay_ms"] = ("inferred", sack_ms, "how long SACKs of lone packets took")
-    return _beating(association, end, found | _stated(facts, end, interleaved=interleaved))
+    return found | _stated(facts, end, interleaved=interleaved)
 
 
 def _of_failover(association: Association, failover: Any) -> Known:
