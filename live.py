@@ -97,19 +97,36 @@ def run(
         force=force,
         progress=progress,
     )
-    rules = (*made.talk.paths.labels(), *labels)
-    ours = [_original(trace, rules, made.talk, made.talk.number)]
-    ours += [_original(one, rules, made.talk, None) for one in originals]
-    theirs = [
-        Run(str(place), _only(_analyzed(place, (), made.talk.seen_at), made.talk, None))
-        for place in made.runs
+    return LiveRun(
+        made.folder, made.scenario, made, beside((trace, *originals), made, labels, seed)
+    )
+
+
+def beside(
+    sources: Sequence[Source], made: Made, labels: Sequence[str] = (), seed: int = 1
+) -> Comparison:
+    """Compare a trace, and others of its kind, with the runs that send it again.
+
+    Parameters
+    ----------
+    sources
+        The trace, and the others.
+    made
+        The runs.
+    labels
+        Names for paths, which do not replace those of the runs.
+    seed
+        Of the random numbers that intervals and tests draw.
+    """
+    talk, rules = made.talk, (*made.talk.paths.labels(), *labels)
+    ours = [
+        Run(str(one), _only(_analyzed(one, rules, "both"), talk, None if number else talk.number))
+        for number, one in enumerate(sources)
     ]
-    found = compare(RunSet(ORIGINAL, tuple(ours), ()), RunSet(LIVE, tuple(theirs), ()), seed=seed)
-    return LiveRun(made.folder, made.scenario, made, found)
-
-
-def _original(source: Source, rules: Sequence[str], talk: Talk, number: int | None) -> Run:
-    return Run(str(source), _only(_analyzed(source, rules, "both"), talk, number))
+    theirs = [
+        Run(str(one), _only(_analyzed(one, rules, talk.seen_at), talk, None)) for one in made.runs
+    ]
+    return compare(RunSet(ORIGINAL, tuple(ours), ()), RunSet(LIVE, tuple(theirs), ()), seed=seed)
 
 
 def _analyzed(source: Source, rules: Sequence[str], end: str) -> Node:

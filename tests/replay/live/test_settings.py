@@ -63,9 +63,8 @@ def test_what_is_given_replaces_what_is_seen_and_both_are_told() -> None:
 
 def test_an_rto_given_alone_takes_the_other_bound_along() -> None:
     low = chosen("lab-failover", "rto_min=900")
-    assert [low["client", name].value for name in ("rto_min_ms", "rto_max_ms", "rto_initial_ms")] == [
-        900, 900, 900,
-    ]  # fmt: skip
+    names = ("rto_min_ms", "rto_max_ms", "rto_initial_ms")
+    assert [low["client", name].value for name in names] == [900, 900, 900]
     high = chosen("lab-failover", "rto_max=200")
     assert high["client", "rto_min_ms"].value == 200
     assert "kept to rto_max_ms" in high["client", "rto_min_ms"].why
