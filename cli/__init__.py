@@ -21,6 +21,7 @@ COMMANDS = (
     "info",
     "lab",
     "replay",
+    "profile",
     "show",
     "tables",
 )
