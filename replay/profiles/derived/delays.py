@@ -25,6 +25,7 @@ LEAST_FOR_TABLE = 50
 WIDEST = 32767 / 8192
 """Deviations: where netem's tables end, as 8192 of 16 bits are one."""
 
+MOST_CUTS = 20
 OFF = 0.04
 """By so much mean and deviation of a table may be off: of profiles it is 0.05."""
 
@@ -49,7 +50,7 @@ def table(sent_ns: Column, delay_ms: Column, steps: list[DelayStep]) -> Column:
     """Return quantiles of the delays, standardised by the step of each, ascending.
 
     Their mean is 0 and their deviation 1, to within `OFF`. Empty where too few packets show any
-    jitter.
+    jitter, or some that netem cannot make: a few packets that are all of it.
     """
     values = residuals_ms(sent_ns, delay_ms, steps)
     jitter_ms = _by_step(sent_ns, steps, [one.jitter_ms for one in steps])
@@ -58,14 +59,23 @@ def table(sent_ns: Column, delay_ms: Column, steps: list[DelayStep]) -> Column:
         return NO_VALUES
     values = values[varied] / jitter_ms[varied]
     quantiles = np.quantile(np.clip(values, -WIDEST, WIDEST), np.linspace(0, 1, QUANTILES))
-    mean, deviation = moments(quantiles)
-    if deviation == 0:
-        return NO_VALUES
-    if abs(mean) > OFF or abs(deviation - 1) > OFF:
-        # What the tails were cut by is made up for, at the cost of the form.
-        quantiles = (quantiles - mean) / deviation
-    standard: Column = np.round(quantiles, 4)
-    return standard
+    found: Column = np.round(_standardised(quantiles), 4)
+    return found
+
+
+def _standardised(quantiles: Column) -> Column:
+    """Make up for what the tails were cut by, at the cost of the form; empty where that is all.
+
+    What is stretched may reach beyond netem's tables again, and is cut again.
+    """
+    for _ in range(MOST_CUTS):
+        mean, deviation = moments(quantiles)
+        if abs(mean) <= OFF and abs(deviation - 1) <= OFF:
+            return quantiles
+        if deviation == 0:
+            break
+        quantiles = np.clip((quantiles - mean) / deviation, -WIDEST, WIDEST)
+    return NO_VALUES
 
 
 def moments(quantiles: Column) -> tuple[float, float]:

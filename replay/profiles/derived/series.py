@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ....analyzer.ends.between import Sent
     from ....analyzer.ends.run import Ends
-    from ....analyzer.model import CaptureResult, End
+    from ....analyzer.model import Association, CaptureResult, End, Path
     from .model import Direction
 
 Route = tuple[str, "Direction"]
@@ -48,7 +48,7 @@ def named(result: CaptureResult) -> dict[tuple[int, int, End], Route]:
     another host opened towards it has it as end b.
     """
     ways = [
-        (one.number, path.number, path.label, path.a_address, path.b_address)
+        (one.number, path.number, link(path, one), path.a_address, path.b_address)
         for one in result.associations
         for path in one.paths
     ]
@@ -72,6 +72,16 @@ def named(result: CaptureResult) -> dict[tuple[int, int, End], Route]:
         found[number, path, "a"] = (label, to_server)
         found[number, path, "b"] = (label, to_client)
     return found
+
+
+def link(path: Path, association: Association) -> str:
+    """Name the link that a path takes: its label.
+
+    Where the capture tells interfaces apart, paths of other addresses over the same one share it.
+    """
+    if len({one.interface for one in association.paths}) < 2:
+        return path.label
+    return path.label.removesuffix(f" {path.a_address}-{path.b_address}")
 
 
 def _joined(route: Route, parts: list[Sent], base_ns: int) -> Series:

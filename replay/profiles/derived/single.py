@@ -58,7 +58,8 @@ def evidence(
         for path in association.paths:
             way = (association.number, path.number)
             delays = _delays(seen_by, bins.get(way, []), beats.get(way, []), base_ns)
-            down = _outages(path, base_ns)
+            least_ms = min((half_ms for _, half_ms in delays), default=0.0)
+            down = _outages(path, base_ns, round(2 * least_ms * NS_PER_MS))
             for end in ENDS:
                 own, lost = (
                     [row for row in rows.get(way, ()) if row["sender"] == end]
@@ -108,10 +109,15 @@ def _delays(seen_by: str, bins: list[Row], beats: list[Row], base_ns: int) -> li
     return halves
 
 
-def _outages(path: Path, base_ns: int) -> list[Outage]:
+def _outages(path: Path, base_ns: int, rtt_ns: int) -> list[Outage]:
+    """Return the outages that either end noticed.
+
+    What was heard last may have answered something that was sent a round trip before: from then on
+    nothing shows that both directions worked.
+    """
     return [
         Outage(
-            one.start.ns - base_ns,
+            one.start.ns - base_ns - rtt_ns,
             one.first_lost.ns - base_ns,
             one.last_lost.ns - base_ns,
             None if one.end is None else one.end.ns - base_ns,
