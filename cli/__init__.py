@@ -20,8 +20,8 @@ COMMANDS = (
     "export",
     "info",
     "lab",
-    "replay",
     "profile",
+    "replay",
     "show",
     "tables",
 )
