@@ -20,6 +20,7 @@ COMMANDS = (
     "export",
     "info",
     "lab",
+    "profile",
     "replay",
     "show",
     "tables",

@@ -6,14 +6,15 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import events, folder, guest, host, pace, recordings, tools
+from . import events, folder, guest, host, messages, pace, recordings, tools
 from .ns2 import run as ns2
 from .scenario import ENDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from .messages import Message
     from .scenario import Scenario
 
 Kernel = Literal["auto", "host", "guest"]
@@ -79,8 +80,17 @@ def kernel_for(wanted: Kernel, needs: Sequence[str]) -> Literal["host", "guest"]
     raise LabError(f"{both}{no_guest}: apt-get install user-mode-linux kmod")
 
 
-def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -> None:
+def run(
+    scenario: Scenario,
+    out: Path,
+    runner: Runner,
+    *,
+    force: bool = False,
+    recorded: Mapping[str, Iterable[Message]] | None = None,
+) -> None:
     """Run a scenario into a folder (`folder` says what is in it then).
+
+    `recorded` has the messages that client and server send, where the application is that.
 
     Raises
     ------
@@ -91,6 +101,9 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
     """
     from ... import __version__ as version
 
+    application = scenario.settings.get("application", {})
+    if application.get("kind") == "recorded" and recorded is None:
+        raise LabError(f"{scenario.name}: `pathscope replay --live` has the messages of a trace")
     folder.claim(out, force=force)
     told: dict[str, Any] = {
         "scenario": scenario.name,
@@ -103,6 +116,7 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
     with folder.running(out, told) as facts:
         document = json.dumps(scenario.document(), indent=1, ensure_ascii=False)
         (out / folder.SCENARIO).write_text(document + "\n", encoding="utf-8")
+        _write_messages(out, recorded or {})
         try:
             if runner == "ns2":
                 facts["versions"] |= ns2.versions()
@@ -116,6 +130,12 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
             facts["pace"] = kept_up(out / folder.LOGS)
         except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
+
+
+def _write_messages(out: Path, recorded: Mapping[str, Iterable[Message]]) -> None:
+    for end, sent in recorded.items():
+        with (out / messages.file_name(end)).open("w", encoding="ascii") as file:
+            file.writelines(messages.lines(sent))
 
 
 def kept_up(logs: Path) -> dict[str, Any]:

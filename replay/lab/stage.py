@@ -54,7 +54,8 @@ class Stage:
             self.build()
             restarting = {step.host for step in self.plan.timeline if isinstance(step, Restart)}
             for host in ("middle", *sorted(restarting)):
-                self.tcs[host] = stack.enter_context(tc.running(host))
+                own = self.scenario.settings.get("distributions") if host == "middle" else None
+                self.tcs[host] = stack.enter_context(tc.running(host, own))
             self.tcs["middle"].netem("add", self.plan.impairments)
             stack.enter_context(self.captures())
             self.perform()
@@ -156,7 +157,7 @@ def main() -> None:
     kernel = os.uname()
     (folder / "logs" / "kernel").write_text(f"{kernel.sysname} {kernel.release} {kernel.version}\n")
     try:
-        Stage(Scenario.ofbuilding.run(folder), folder).run()
+        Stage(Scenario.of_run(folder), folder).run()
     except (StageError, tc.TcError) as error:
         sys.exit(str(error))
 
