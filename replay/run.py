@@ -18,6 +18,7 @@ from .lab.run import LabError, kept_up
 from .lab.scenario import ENDS
 from .packets import log
 from .packets.orders import TopSpeed
+from .packets.sockets import OutletError
 from .perform import DRAIN_S, LOG, STOP
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ FAILURES = (
     recordings.RecordingError,
     ends.StageError,
     tc.TcError,
+    OutletError,
 )
 
 REPORT = "fidelity.json"

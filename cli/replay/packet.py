@@ -6,7 +6,7 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,9 @@ from ..lab.options import kernel_of, lab_refusals
 from ..terminal import show
 
 if TYPE_CHECKING:
+    from ...replay.fidelity.tolerances import Tolerances
     from ...replay.prepare import Prepared
+    from ...replay.request import Replay
     from ...replay.run import Outcome
     from .options import Given
 
@@ -110,17 +112,25 @@ def _made(given: Given, prepared: Prepared, place: Path) -> Outcome:
     tolerances = _tolerances(given.tolerances)
     asked = prepared.replay
     if given.interfaces:
-        from ...replay.given import on_interfaces
-
-        _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, on your interfaces")
-        live = given.allow_live_network
-        return on_interfaces(asked, place, tolerances, allow_live=live, force=given.force)
+        return _on_interfaces(given, asked, place, tolerances)
     runner = kernel_for(kernel_of(given.kernel), run.needs(asked))
     _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, in the {runner}")
     return run.in_lab(asked, place, runner, tolerances, force=given.force)
 
 
-def _tolerances(path: Path | None) -> Any:
+def _on_interfaces(given: Given, asked: Replay, place: Path, tolerances: Tolerances) -> Outcome:
+    from ...replay.given import on_interfaces
+    from ...replay.interfaces.commands import InterfaceError
+
+    _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, on your interfaces")
+    live = given.allow_live_network
+    try:
+        return on_interfaces(asked, place, tolerances, allow_live=live, force=given.force)
+    except InterfaceError as error:
+        raise Refusal(str(error)) from error
+
+
+def _tolerances(path: Path | None) -> Tolerances:
     from ...replay.fidelity.tolerances import Tolerances, parse_tolerances
 
     if path is None:
