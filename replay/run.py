@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import evidence
-
 from .fidelity.measure import measure
 from .lab import ends, events, folder, guest, host, recordings, tc, tools
 from .lab.run import LabError, kept_up
@@ -68,8 +67,7 @@ class StoppedError(LabError):
 
 def needs(asked: Replay) -> tuple[str, ...]:
     """Return what the kernel of a replay in the lab must have, as `lab.host` names its probes."""
-    plain = ("namespaces", "links", "wires")
-    return plain if asked.profile is None else (*plain, "netem")
+    return host.WIRES if asked.profile is None else (*host.WIRES, "netem")
 
 
 def in_lab(

@@ -44,7 +44,7 @@ from pathscope.replay.lab.plan import HOSTS
 from pathscope.replay.lab.stage import Stage
 from pathscope.replay.lab.scenario import parse
 stage = Stage(parse({scenario}), Path({place!r}))
-stage.plan.sysctls = dict.fromkeys(HOSTS, {})
+stage.plan.sysctls = dict()
 stage.build()
 for host in HOSTS:
     command = ["ip", "netns", "exec", host, "sh", "-c", "exec setsid sleep {marker}"]

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from pathscope.api import analyze
 from pathscope.replay.lab import events, folder, host
 from pathscope.replay.packets import log
-from replaying import Flow, network, orders, replay, write_flows
-from running import CAPTURES, PROGRAM
+from replaying import orders, replay
+from running import CAPTURES
 from scapy.utils import RawPcapNgReader
 
 if TYPE_CHECKING:
-    from pathscope.analyzer.handovers import Handover
     from pathscope.replay.run import Outcome
 
 NO_HOST = host.missing(("namespaces", "links", "wires"))
