@@ -34,7 +34,7 @@ def doctor_command(as_json: bool) -> None:
             click.echo(f"{'':9}{'':{width}}  -> {check.cure}")
     click.echo(f"\npathscope lab run runs {_where(runner)}")
     for kind, found_runner in replays.items():
-    XX
+        click.echo(f"pathscope replay {kind} runs {_where(found_runner)}")
 
 
 def _where(runner: str | None) -> str:

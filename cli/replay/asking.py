@@ -32,12 +32,16 @@ def orders(given: Given) -> Orders:
     from ...replay.packets.orders import SCTP_TUNNELING, Late, Orders
 
     traces, own_labels = _traces(given)
-    options = read_options(given.expression, given.udp_ports, None, flows=True)
-    ledger = read(traces, options)
+    # All of it, whatever --filter takes: the names of paths do not depend on that.
+    ledger = read(traces, read_options(None, given.udp_ports, None, flows=True))
     rules = tuple(LabelRule.parse(label) for label in (*given.labels, *own_labels))
+    pairs = routes.pairs(routes.find(ledger, rules))
+    if not pairs:
+        names = ", ".join(map(str, traces))
+        raise ValueError(f"{names}: no path: no association, and no flow of TCP or UDP")
     return Orders(
         trace=tuple(str(trace.resolve()) for trace in traces),
-        pairs=routes.pairs(routes.find(ledger, rules)),
+        pairs=pairs,
         outlets=(),
         from_ns=_nanoseconds(given.from_s),
         to_ns=_nanoseconds(given.to_s),
