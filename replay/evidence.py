@@ -77,10 +77,16 @@ def _column(batches: Iterable[pa.RecordBatch], name: str) -> Any:
     return np.concatenate(parts).astype(kind) if parts else np.empty(0, kind)
 
 
-def applied(events: Iterable[Mapping[str, Any]], base_realtime_ns: int) -> Iterator[AppliedStep]:
-    """Return the impairments that were set, each between two instants since the replay's base."""
+def applied(
+    events: Iterable[Mapping[str, Any]], asked: Replay, base_realtime_ns: int
+) -> Iterator[AppliedStep]:
+    """Yield how the routes were impaired, each between two instants since the replay's base.
+
+    What given interfaces receive is impaired, too, and no route of this replay.
+    """
+    routes = {(outlet.path, outlet.direction) for outlet in asked.orders.outlets}
     for event in events:
-        if event["event"] == "impair":
+        if event["event"] == "impair" and (event["link"], event["direction"]) in routes:
             yield AppliedStep(
                 at_ns=event["at_ns"],
                 before_ns=event["t_before_ns"] - base_realtime_ns,

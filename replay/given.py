@@ -48,13 +48,15 @@ def places(words: Iterable[str], paths: Sequence[str]) -> Places:
         match = WORD.fullmatch(word)
         if match is None:
             raise ValueError(f"--interface {word}: expected NAME=IFACE or NAME.to_server=IFACE")
-        path, direction, device = match["path"], match["direction"], match["device"]
+        path, asked, device = match["path"], match["direction"], match["device"]
         if path not in paths:
             raise ValueError(f"--interface {word}: no path {path} here, only {', '.join(paths)}")
         mtu = _mtu(device)
-        for one in DIRECTIONS if direction is None else (direction,):
-            if found.setdefault((path, one), (device, mtu)) != (device, mtu):
-                raise ValueError(f"--interface {word}: {path}.{one} has another interface already")
+        for direction in DIRECTIONS:
+            if asked not in (None, direction):
+                continue
+            if found.setdefault((path, direction), (device, mtu)) != (device, mtu):
+                raise ValueError(f"--interface {word}: {path}.{direction} has another already")
     return found
 
 

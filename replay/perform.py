@@ -97,7 +97,8 @@ class Performance:
             whole = thread.submit(sending)
             try:
                 # One of them comes: it starts, or says why not.
-                wait((started, whole), return_when=FIRST_COMPLETED)
+                either: list[Future[Any]] = [started, whole]
+                wait(either, return_when=FIRST_COMPLETED)
                 if started.done():
                     self.follow(self.steps[len(first) :], started.result())
             except BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .packets.orders import Direction
+
 Route = tuple[str, str]
 """Path and direction."""
 
@@ -11,5 +13,5 @@ NEAR = {"to_server": "client", "to_client": "server"}
 FAR = {"to_server": "server", "to_client": "client"}
 """The end that they arrive at."""
 
-Places = dict[Route, tuple[str, int]]
+Places = dict[tuple[str, Direction], tuple[str, int]]
 """Interface and its MTU, of routes that leave through given ones."""

@@ -144,7 +144,7 @@ def concluded(asked: Replay, out: Path, tolerances: Tolerances) -> Fidelity:
     return measure(
         sent,
         evidence.received(out, asked),
-        list(evidence.applied(happened, base_ns)),
+        list(evidence.applied(happened, asked, base_ns)),
         evidence.readings(happened, asked),
         tolerances,
         tables=None if asked.profile is None else asked.profile.distributions,

@@ -23,8 +23,10 @@ MODULES = Path("/usr/lib/uml/modules")
 
 MEMORY_MB = 512
 
-NEEDED = ("veth", "bridge", "sctp", "sch_netem", "crc32c_generic", "md5", "sha1_generic", "hmac")
-NEEDED += ("sch_ingress", "cls_u32", "act_mirred")
+NEEDED = (
+    *("veth", "bridge", "sctp", "sch_netem", "crc32c_generic", "md5", "sha1_generic", "hmac"),
+    *("sch_ingress", "cls_u32", "act_mirred"),
+)
 
 INIT = """#!/bin/sh
 # Process 1 of the guest.
