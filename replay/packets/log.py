@@ -158,12 +158,15 @@ def read(path: Path) -> Log:
     whole = path.read_bytes()
     try:
         stream = pa.ipc.open_stream(whole)
-    except pa.ArrowInvalid as error:
+        facts = json.loads((stream.schema.metadata or {}).get(KEY, b"{}"))
+    except (pa.ArrowInvalid, ValueError) as error:
         raise LogError(f"{path}: no log of a replay: {error}") from error
-    facts = json.loads((stream.schema.metadata or {}).get(KEY, b"{}"))
-    if facts.get("format") != FORMAT:
-        found = facts.get("format", "no format")
+    found = facts.get("format") if isinstance(facts, dict) else None
+    if found != FORMAT:
         raise LogError(f"{path}: expected a log of the format {FORMAT}, found {found}")
+    columns = schema()
+    if stream.schema.remove_metadata() != columns:
+        raise LogError(f"{path}: expected the columns of a log, found {stream.schema.names}")
     batches: list[pa.RecordBatch] = []
     cut = None
     try:
@@ -172,9 +175,8 @@ def read(path: Path) -> Log:
         cut = f"{path}: cut in the middle of rows: {error}"
     if cut is None and not whole.endswith(END):
         cut = f"{path}: not closed by its writer, so rows may be missing"
-    plain = stream.schema.remove_metadata()
-    rows = [pa.record_batch(batch.columns, schema=plain) for batch in batches]
-    return Log(facts, pa.Table.from_batches(rows, schema=plain), cut)
+    rows = [pa.record_batch(batch.columns, schema=columns) for batch in batches]
+    return Log(facts, pa.Table.from_batches(rows, schema=columns), cut)
 
 
 def _sha256(path: Path) -> str:

@@ -34,6 +34,7 @@ class OutletError(RuntimeError):
 def opened(outlets: Iterable[Outlet]) -> Iterator[list[int]]:
     """Open a socket on the interface of every outlet; give their numbers, in that order.
 
+    Outlets of one interface share a socket, so that frames of several can be handed over together.
     Frames sent on them take the ordinary way through the interface's queueing discipline. The
     sockets receive nothing.
 
@@ -42,8 +43,15 @@ def opened(outlets: Iterable[Outlet]) -> Iterator[list[int]]:
     OutletError
         When a namespace or an interface is not there or down, or privileges are missing.
     """
+    made: dict[tuple[str | None, str], int] = {}
     with ExitStack() as stack:
-        yield [stack.enter_context(_open(outlet)).fileno() for outlet in outlets]
+        numbers = []
+        for outlet in outlets:
+            place = (outlet.netns, outlet.device)
+            if place not in made:
+                made[place] = stack.enter_context(_open(outlet)).fileno()
+            numbers.append(made[place])
+        yield numbers
 
 
 def _open(outlet: Outlet) -> socket.socket:

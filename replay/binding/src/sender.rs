@@ -44,8 +44,7 @@ impl Sender {
         self.sender.start(base_monotonic_ns).map_err(to_python)
     }
 
-    /// Rows of the log since the last call, waiting for some at most so many seconds; None at the
-    /// end.
+    /// Rows of the log of the next so many seconds, or up to the end; None after it.
     fn take(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<PyRecordBatch>> {
         let timeout = Duration::try_from_secs_f64(timeout)
             .map_err(|error| PyValueError::new_err(format!("timeout: {error}")))?;

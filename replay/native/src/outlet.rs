@@ -21,7 +21,7 @@ pub enum Handed {
     Refused(Errno),
 }
 
-/// Sockets in the order of the outlets.
+/// Sockets in the order of the outlets, of which several may share one.
 pub struct Outlets {
     sockets: Vec<RawFd>,
     headers: MultiHeaders<()>,
@@ -31,6 +31,11 @@ impl Outlets {
     /// The sockets have to stay open as long as this is used.
     pub fn new(sockets: Vec<RawFd>) -> Self {
         Outlets { sockets, headers: MultiHeaders::preallocate(MOST_FRAMES, None) }
+    }
+
+    /// Whether frames of both can go out together.
+    pub fn is_same(&self, one: u16, other: u16) -> bool {
+        self.sockets.get(usize::from(one)) == self.sockets.get(usize::from(other))
     }
 
     /// Hands frames over, at most [`MOST_FRAMES`], without ever waiting for room.

@@ -172,7 +172,9 @@ impl Sending {
     fn run_of(&self, planned: &[Planned], now_ns: i64) -> usize {
         let Some(first) = planned.first() else { return 0 };
         let together = |one: &&Planned| {
-            one.route == first.route && one.due_ns <= now_ns && !self.late(one, now_ns)
+            self.outlets.is_same(one.route, first.route)
+                && one.due_ns <= now_ns
+                && !self.late(one, now_ns)
         };
         1 + planned.iter().skip(1).take(MOST_FRAMES - 1).take_while(together).count()
     }

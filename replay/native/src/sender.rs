@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -17,6 +17,9 @@ use pathscope_wire::pass::Filter;
 
 /// Batches read ahead of the one that is being sent.
 const AHEAD: usize = 8;
+
+/// For rows of the log, at a time: an instant after it always exists.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// What reading has come to, for whoever waits for it.
 #[derive(Default)]
@@ -117,18 +120,19 @@ impl Sender {
         Ok(())
     }
 
-    /// The rows of frames sent since the last call; waits for some, but not longer than `timeout`.
+    /// The rows of frames sent until `timeout` has passed or the end has come: many at a time,
+    /// since whoever takes them needs the processor that frames are sent with.
     pub fn take(&self, timeout: Duration) -> Taken {
         let waiting = locked(&self.rows);
-        let mut rows = match waiting.recv_timeout(timeout) {
-            Ok(rows) => rows,
-            Err(RecvTimeoutError::Timeout) => Vec::new(),
-            Err(RecvTimeoutError::Disconnected) => return Taken::End,
-        };
-        while let Ok(more) = waiting.try_recv() {
-            rows.extend(more);
+        let until = Instant::now() + timeout.min(LONGEST_WAIT);
+        let mut rows: Vec<Row> = Vec::new();
+        loop {
+            match waiting.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(more) => rows.extend(more),
+                Err(RecvTimeoutError::Disconnected) if rows.is_empty() => return Taken::End,
+                Err(_) => return Taken::Rows(rows),
+            }
         }
-        Taken::Rows(rows)
     }
 
     /// Has sending end before the next frame. What was sent can still be taken.
