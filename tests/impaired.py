@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "delay_ms": 0, "jitter_ms": 0, "distribution": "uniform", "loss_percent": 0,
     "duplicate_percent": 0, "reorder_percent": 0, "corrupt_percent": 0,
 }  # fmt: skip
-TABLES = tables_of_tc()
+TABLES = {"uniform": UNIFORM} | {name: np.array(values) for name, values in tables_of_tc().items()}
 
 
 @dataclass
@@ -142,7 +143,8 @@ class Netem:
         flipped = 0
         if self._chance(asked, "corrupt"):
             flipped = int(self.rng.choice(of_single_bits(size)))
-        self.queue = [one for one in self.queue if one > now]
+        while self.queue and self.queue[0] <= now:
+            heappop(self.queue)
         if len(self.queue) >= self.limit:
             self.dropped += 1
             return
@@ -153,12 +155,12 @@ class Netem:
             if "rate_kbit" in asked or asked.get("keep_order"):
                 time_ns = round(size * 8e6 / asked["rate_kbit"]) if "rate_kbit" in asked else 12
                 self.last_ns = leaves = max(leaves, self.last_ns) + time_ns
-        self.queue.append(leaves)
+        heappush(self.queue, leaves)
         self.out.append((leaves, number, flipped))
 
     def _drawn_ms(self, asked: Mapping[str, Any]) -> float:
         if not asked["jitter_ms"]:
             return float(asked["delay_ms"])
-        name = asked["distribution"]
-        table = UNIFORM if name == "uniform" else TABLES[name]
-        return float(asked["delay_ms"] + asked["jitter_ms"] * self.rng.choice(table))
+        table = TABLES[asked["distribution"]]
+        drawn = table[int(self.rng.random() * table.size)]
+        return float(asked["delay_ms"] + asked["jitter_ms"] * drawn)

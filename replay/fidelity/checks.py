@@ -47,7 +47,9 @@ def of_routes(
             why = "nothing was recorded at its far end"
             yield held("recorded", None, 0.0, why, route.route)
         for step in own:
-            late_ms = (step.after_ns - step.at_ns) / 1e6
+            # Frames may show that it was not in effect yet when it had been set.
+            effect_ns = max(step.after_ns, step.seen_after_ns or step.after_ns)
+            late_ms = (effect_ns - step.at_ns) / 1e6
             if late_ms > tolerances.step_ms:
                 yield held("step_late_ms", late_ms, tolerances.step_ms, "", route.route)
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SCALE = 8192
 """A table's unit is this part of the jitter (NETEM_DIST_SCALE)."""
 
+REACH = 4
+"""Jitters that a table reaches: its values have 16 bits."""
+
 UNIFORM = np.linspace(-1, 1, 4097)[:-1] + 1 / 4097
 """Netem's own without a table: evenly within the jitter on both sides."""
 
@@ -67,7 +70,7 @@ def asked_for(
     if not jitter_ms:
         table = np.zeros(1)
     elif name in tables:
-        table = np.sort(np.asarray(tables[name], dtype=np.float64))
+        table = np.clip(np.sort(np.asarray(tables[name], dtype=np.float64)), -REACH, REACH)
     elif name == "uniform":
         table = UNIFORM
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..lab import netem
-from .delays import asked_for
+from .delays import REACH, asked_for
 from .journeys import Journeys
 from .matching import ABSENT, Frames, find_corrupted, match
 from .steps import untouched
@@ -30,9 +30,6 @@ RESERVE_NS = 100_000_000
 
 DEPARTURE_NS = NS_PER_S
 """A frame that leaves is captured there this soon."""
-
-FAR_DEVIATIONS = 4
-"""As far as a table of netem reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +195,7 @@ def _horizon_ns(steps: Sequence[AppliedStep], tables: Mapping[str, Sequence[floa
     for step in steps:
         asked, delays = step.impairment, asked_for(step.impairment, tables)
         if delays is None:
-            own_ms = asked["delay_ms"] + FAR_DEVIATIONS * asked["jitter_ms"]
+            own_ms = asked["delay_ms"] + REACH * asked["jitter_ms"]
         else:
             own_ms = delays.high_ms
         if "rate_kbit" in asked:

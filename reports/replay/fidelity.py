@@ -215,6 +215,8 @@ def _furthest(rows: Sequence[Row]) -> str:
     if not known:
         return words.ABSENT
     off, quantity = max(known, key=lambda one: abs(one[0]))
+    if not off:
+        return "as asked"
     sign = "-" if off < 0 else "+"
     return f"furthest off {sign}{words.value(quantity, abs(off))}"
 
@@ -277,7 +279,8 @@ def _remarks(fidelity: Fidelity) -> list[str]:
         found.append(
             f"{missed} of {round(expected / 0.05)} own 95 % intervals miss what was asked; by"
             f' chance alone up to {expected:.1f} would. A verdict is "fail" when chance, over all'
-            f" rows together (Holm), explains it less than once in {1 / fidelity.tolerances.level:g}."
+            " rows together (Holm), explains it less than once in"
+            f" {1 / fidelity.tolerances.level:g}."
         )
     found += [
         f"{route.path} {route.direction}: {route.ambiguous:,} frames were, byte by byte, like"
