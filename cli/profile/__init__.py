@@ -15,5 +15,5 @@ def profile_command() -> None:
 
     \b
     Example:
-      pathscope profile show walk.toml --path wlan --path lte
+      pathscope profile show fixtures/profiles/walk.toml
     """

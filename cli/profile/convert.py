@@ -67,7 +67,7 @@ def convert_command(
 
     \b
     Example:
-      pathscope profile convert lte.up lte.toml --path lte --direction to_server
+      pathscope profile convert fixtures/profiles/walk.toml walk.sh --direction to_client
     """
     from ...replay.profiles.conversion import Options, format_of, read
     from ...replay.profiles.conversion import write as written

@@ -30,7 +30,7 @@ def show_command(
 
     \b
     Example:
-      pathscope profile show walk.toml --path wlan --plot walk.html
+      pathscope profile show fixtures/profiles/walk.toml --plot walk.html
     """
     from ...replay.profiles.conversion import Options, extent
     from ...replay.profiles.profile import load
