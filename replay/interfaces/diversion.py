@@ -26,6 +26,9 @@ LAST_PREFERENCE = 65535
 OURS = "psifb"
 """How the names of our own interfaces begin; a mark and a number follow, 15 characters at most."""
 
+EVERY_PACKET = "1,6 0 0 4294967295"
+"""One instruction: a match. A u32 filter would share its tables with others of the clsact."""
+
 QUEUE_PACKETS = 1000
 """Of the ifb towards the interface; its default of 32 stops the impairing qdisc at every burst."""
 
@@ -105,7 +108,7 @@ def divert(device: str, way: Diversion, mark: str) -> None:
     """
     commands.run(
         *("tc", "filter", "add", "dev", device, way.hook, "pref", str(way.preference)),
-        *("protocol", "all", "u32", "skip_hw", "match", "u32", "0", "0"),
+        *("protocol", "all", "bpf", "bytecode", EVERY_PACKET, "skip_hw"),
         *("action", "mirred", "egress", "redirect", "dev", way.ifb, "cookie", mark),
     )
 

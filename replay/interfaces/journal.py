@@ -85,11 +85,9 @@ def alone(folder: Path) -> Iterator[None]:
     InterfaceError
         When the folder cannot be made.
     """
-    try:
+    with _named(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise InterfaceError(f"{folder}: no place for the journal: {error.strerror}") from error
     try:
         fcntl.flock(place, fcntl.LOCK_EX)
         yield
@@ -111,15 +109,16 @@ def kept(path: Path, journal: Journal) -> Iterator[None]:
     InterfaceError
         When it cannot be written.
     """
-    with alone(path.parent):
+    with _named(path), alone(path.parent):
         file = path.open("x", encoding="utf-8")
         # In the folder's lock: nobody finds it before it is locked itself.
         fcntl.flock(file, fcntl.LOCK_EX)
     with file:
-        json.dump({"format": FORMAT, **asdict(journal)}, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-        _sync(path.parent)
+        with _named(path):
+            json.dump({"format": FORMAT, **asdict(journal)}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+            _sync(path.parent)
         yield
 
 
@@ -158,6 +157,14 @@ def of_dead_session(path: Path) -> Iterator[Journal | None]:
             yield None
             return
         yield _read(document, path)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InterfaceError(f"{path}: no place for a journal: {error.strerror}") from error
 
 
 def _read(document: dict[str, Any], path: Path) -> Journal:

@@ -56,7 +56,7 @@ def read() -> dict[str, Link]:
     InterfaceError
         When `ip` fails.
     """
-    return {link.name: link for link in map(_link, commands.table("ip", "-j", "-d", "addr"))}
+    return {link.name: link for link in map(link, commands.table("ip", "-j", "-d", "addr"))}
 
 
 def routes() -> list[Route]:
@@ -105,7 +105,8 @@ def _neighbours(name: str, links: Iterable[Link]) -> set[str]:
     return found
 
 
-def _link(row: dict[str, Any]) -> Link:
+def link(row: dict[str, Any]) -> Link:
+    """Return an interface as a row of `ip -j -d addr` tells of it."""
     # The other end in another namespace has the number that it has there, and no name here.
     other = row.get("link") if "link_netnsid" not in row else None
     behind = (row.get("parentbus"), row.get("parentdev"))

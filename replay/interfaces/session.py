@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import subprocess
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..lab.tc import Tc, TcError
 from . import (
+    batch,
     commands,
     diversion,
     exclusive,
@@ -23,6 +22,7 @@ from . import (
     signals,
     snapshot,
 )
+from .batch import Batch
 from .commands import InterfaceError
 from .diversion import HOOKS
 from .journal import Device, Journal
@@ -51,31 +51,31 @@ class Session:
         self.devices = tuple(devices)
         self.notes = notes
         self._ifbs: dict[tuple[str, Hook], str] = {}
-        self._tc: Tc | None = None
+        self._tc: Batch | None = None
 
-    def apply(self, device: str, arguments: Sequence[str]) -> None:
+    def apply(self, device: str, arguments: Sequence[str]) -> str:
         """Impair what an interface sends, by the full set of netem's arguments.
 
-        Returns when the kernel has done it.
+        Returns when the kernel has done it: what tc shows then of the qdisc.
 
         Raises
         ------
         InterfaceError
             When the session was not opened for that, or tc refuses.
         """
-        self._apply(device, "egress", arguments)
+        return self._apply(device, "egress", arguments)
 
-    def apply_ingress(self, device: str, arguments: Sequence[str]) -> None:
+    def apply_ingress(self, device: str, arguments: Sequence[str]) -> str:
         """Impair what an interface receives, by the full set of netem's arguments.
 
-        What captures on the interface see is from before; `tap` is where it can be seen after.
+        Captures on the interface see packets before that; `tap` is where they are seen after it.
 
         Raises
         ------
         InterfaceError
             As `apply`.
         """
-        self._apply(device, "ingress", arguments)
+        return self._apply(device, "ingress", arguments)
 
     def tap(self, device: str, hook: Hook) -> str:
         """Return the interface of ours over which these packets go, once impaired.
@@ -90,30 +90,29 @@ class Session:
         except KeyError:
             raise InterfaceError(f"{device}: not opened to impair its {hook}") from None
 
-    def counters(self) -> dict[str, Any]:
-        """Return `interfaces` and `qdiscs` by interface, as `ip -s` and `tc -s` tell them in JSON.
+    def counters(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rows of `ip -s -j link` and `tc -s -j qdisc`: `interfaces` and `qdiscs`.
 
-        Those of our own are there under the interface's name and `:egress` or `:ingress`. One that
-        has vanished has None.
+        Of these interfaces, and of those of `tap`, where the impairing qdiscs are. One that has
+        vanished has none.
         """
-        named = {device: device for device in self.devices}
-        named |= {f"{device}:{hook}": ifb for (device, hook), ifb in self._ifbs.items()}
-        return {
-            "interfaces": {
-                name: _told("ip", "-j", "-s", "link", device=at) for name, at in named.items()
-            },
-            "qdiscs": {
-                name: _told("tc", "-j", "-s", "qdisc", device=at) for name, at in named.items()
-            },
-        }
+        there = links.read()
+        found: dict[str, list[dict[str, Any]]] = {"interfaces": [], "qdiscs": []}
+        for name in (*self.devices, *self._ifbs.values()):
+            if name in there:
+                found["interfaces"] += commands.table("ip", "-s", "-j", "link", "show", "dev", name)
+                rows = commands.table("tc", "-s", "-j", "qdisc", "show", "dev", name)
+                found["qdiscs"] += [{"dev": name, **row} for row in rows]
+        return found
 
-    def _apply(self, device: str, hook: Hook, arguments: Sequence[str]) -> None:
+    def _apply(self, device: str, hook: Hook, arguments: Sequence[str]) -> str:
         ifb = self.tap(device, hook)
         if self._tc is None:
             raise InterfaceError(f"{device}: the session is closed")
+        qdisc = f"qdisc replace dev {ifb} root handle 1: netem {' '.join(arguments)}"
         try:
-            self._tc.netem("replace", [(ifb, arguments)])
-        except TcError as error:
+            return self._tc.do(qdisc, f"qdisc show dev {ifb}")
+        except InterfaceError as error:
             raise InterfaceError(f"{device}: {hook}: {error}") from error
 
     @contextmanager
@@ -134,7 +133,7 @@ class Session:
                 for way in device.ways:
                     diversion.divert(device.name, way, done.mark)
                     self._ifbs[device.name, way.hook] = way.ifb
-            with _tc(tables) as self._tc:
+            with batch.running(tables) as self._tc:
                 yield
         finally:
             with signals.held_back():
@@ -194,6 +193,7 @@ def open_session(
         session = Session(devices, notes)
         if egress or ingress:
             done = _planned([found[device] for device in devices], egress, ingress)
+            notes += _beside(done)
             path = journal.path(folder, done)
             stack.enter_context(keeper.beside(path))
             stack.enter_context(journal.kept(path, done))
@@ -222,33 +222,11 @@ def _planned(
     return Journal(mark, boot, namespace, os.getpid(), tuple(devices))
 
 
-@contextmanager
-def _tc(tables: Path | None) -> Iterator[Tc]:
-    """Keep a tc of this namespace for as long as the block lasts."""
-    environment = commands.environment()
-    if tables is not None:
-        environment["TC_LIB_DIR"] = str(tables)
-    process = subprocess.Popen(
-        # As the lab's, with a process group of its own, which Ctrl-C at the terminal spares.
-        ["stdbuf", "-oL", "tc", "-force", "-batch", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-        process_group=0,
-    )
-    try:
-        yield Tc(process)
-    finally:
-        process.communicate()
-
-
-def _told(*words: str, device: str) -> list[dict[str, Any]] | None:
-    program, *rest = words
-    try:
-        return commands.table(program, *rest, "show", "dev", device)
-    except InterfaceError:
-        if device in links.read():
-            raise
-        return None
+def _beside(done: Journal) -> list[str]:
+    """Return where filters of others come before ours."""
+    return [
+        f"{device.name}: it has {way.hook} filters, and what they decide on is not impaired"
+        for device in done.devices
+        for way in device.ways
+        if device.before.get(f"{way.hook} filters")
+    ]
