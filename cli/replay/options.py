@@ -59,6 +59,8 @@ class Given:
     seed: int | None
     sctp: tuple[str, ...]
     association: int | None
+    flow: int | None
+    repetitions: int
     tolerances: Path | None
     json_file: Path | None
     analysis: bool
@@ -251,6 +253,20 @@ LIVE = (
         type=click.IntRange(0),
         metavar="N",
         help="With --live: which association. [default: the one with most data]",
+    ),
+    click.option(
+        "--flow",
+        type=click.IntRange(0),
+        metavar="N",
+        help="With --live: which flow of TCP or UDP. [default: an association; without one, the"
+        " flow with most data]",
+    ),
+    click.option(
+        "--repetitions",
+        type=click.IntRange(1, 10_000),
+        default=1,
+        metavar="N",
+        help="With --live: make so many runs. [default: 1]",
     ),
 )
 

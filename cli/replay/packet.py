@@ -50,8 +50,11 @@ def _check(given: Given) -> None:
         raise click.UsageError("--profile and --profile-from: one profile at a time")
     if given.lab and given.interfaces:
         raise click.UsageError("--lab makes its own interfaces: it goes without --interface")
-    if given.sctp or given.association is not None:
-        raise click.UsageError("--sctp and --association are for --live")
+    of_live = {"--sctp": given.sctp or None, "--association": given.association}
+    of_live |= {"--flow": given.flow}
+    of_live |= {"--repetitions": given.repetitions if given.repetitions > 1 else None}
+    if asked := [name for name, value in of_live.items() if value is not None]:
+        raise click.UsageError(f"{asked[0]} is for --live")
     if given.allow_live_network and not given.interfaces:
         raise click.UsageError("--allow-live-network goes with --interface, which names the one")
     if len(given.profile_from) > 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class Trace:
         In which capture each end is seen best: its own where a run has one.
     ledger, result
         Of `source`.
+    options
+        How all of it is read.
     """
 
     name: str
@@ -55,9 +57,10 @@ class Trace:
     ends: dict[End, Source]
     ledger: Ledger
     result: CaptureResult
+    options: ReadOptions
 
 
-def read(source: Source, labels: Sequence[str] = ()) -> Trace:
+def read(source: Source, labels: Sequence[str] = (), options: ReadOptions | None = None) -> Trace:
     """Read a capture, or the folder of a run of the lab.
 
     Raises
@@ -76,9 +79,10 @@ def read(source: Source, labels: Sequence[str] = ()) -> Trace:
         captures = folder.chosen(place, "both")
         labels = (*labels, *folder.labels(place))
         ends = {"a": captures[0], "b": captures[-1]}
-    ledger = ledgers.read(ends["a"], ReadOptions(flows=True))
-    rules = tuple(map(LabelRule.parse, labels))
-    return Trace(name or "trace", ends["a"], ends, ledger, analyze_ledger(ledger, [], rules))
+    options = replace(options or ReadOptions(), flows=True)
+    ledger = ledgers.read(ends["a"], options)
+    result = analyze_ledger(ledger, [], tuple(map(LabelRule.parse, labels)))
+    return Trace(name or "trace", ends["a"], ends, ledger, result, options)
 
 
 def talk(
@@ -172,7 +176,8 @@ def _of_association(
     damage: list[str] = []
     for end in ENDS:
         number, zero_ns = _elsewhere(trace, end, association, facts)
-        batches = _Watched(trace.ends[end], "messages", number, damage)
+        selected = Selection(None, number)
+        batches = _Watched(rows(trace.ends[end], "messages", trace.options, selected), damage)
         sent[HOSTS[end]] = messages.of_association(batches, end, zero_ns)
         interleaved = interleaved or batches.interleaved
     paths = choose_paths(_paths(association, own["runs"]))
@@ -214,7 +219,7 @@ def _elsewhere(trace: Trace, end: End, association: Association, facts: Row) -> 
     if trace.ends[end] == trace.source:
         up = association.established.ns or association.start.ns or 0
         return association.number, up
-    ledger = ledgers.read(trace.ends[end], ReadOptions())
+    ledger = ledgers.read(trace.ends[end], trace.options)
     for row in ledger.rows("associations"):
         if (row["a_tag"], row["b_tag"]) == (facts["a_tag"], facts["b_tag"]):
             return row["association"], row["established_ns"] or row["start_ns"]
@@ -226,16 +231,14 @@ def _elsewhere(trace: Trace, end: End, association: Association, facts: Row) -> 
 class _Watched:
     """The batches of a streamed table; damage at its end is noted, as what came before counts."""
 
-    def __init__(
-        self, source: Source, table: str, association: int | None, damage: list[str]
-    ) -> None:
-        self._rows = rows(source, table, None, Selection(None, association))
+    def __init__(self, batches: Iterator[pa.RecordBatch], damage: list[str]) -> None:
+        self._batches = batches
         self._damage = damage
         self.interleaved = False
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         try:
-            for batch in self._rows:
+            for batch in self._batches:
                 if "interleaved" in batch.schema.names:
                     self.interleaved = self.interleaved or True in batch["interleaved"].to_pylist()
                 yield batch
@@ -260,10 +263,11 @@ def _of_flow(trace: Trace, flow: Flow) -> Talk:
     up_ns = flow.established.ns or flow.start.ns or 0
     over_ns = flow.end.ns or up_ns
     damage: list[str] = []
+    table = TABLES[flow.protocol]
     sent = {
         HOSTS[end]: messages.of_flow(
             flow.protocol,
-            _Watched(trace.source, TABLES[flow.protocol], None, damage),
+            _Watched(rows(trace.source, table, trace.options, Selection()), damage),
             flow.number,
             end,
             up_ns,

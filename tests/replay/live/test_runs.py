@@ -29,7 +29,7 @@ def test_address_changes_are_made_again(tmp_path: Path) -> None:
     capture = CAPTURES / "lab-asconf" / "client.pcapng"
     made = live.run(capture, tmp_path / "again", profile=FEW_MS, kernel="guest")
     (before,), (after,) = (
-        api.analyze(one, end="client", labels=made.made.talk.paths.labels()).associations
+        api.analyze(one, end="client", labels=made.made.planned.talk.paths.labels()).associations
         for one in (capture, made.folder)
     )
     assert [(one.sender, one.request, one.outcome) for one in before.asconf] == [
@@ -50,7 +50,7 @@ def test_flows_are_made_again(flow: int, protocol: str, size: int, tmp_path: Pat
     assert log(made.folder, "client", "closed")["sent_bytes"] == size
     assert log(made.folder, "server", "received")["received_bytes"] == size
     # The lab has one subnet a path: hosts behind a router get other addresses.
-    (path,) = made.made.talk.paths.paths
+    (path,) = made.made.planned.talk.paths.paths
     assert path.is_moved
 
 
@@ -61,7 +61,7 @@ def test_a_repeated_run_has_the_next_seed(tmp_path: Path) -> None:
     assert seeds == [1, 2]
     (group,) = made.comparison.pairing.groups
     assert (len(group.baseline), len(group.candidate)) == (1, 2)
-    assert "no profile" in made.made.warnings[0]
+    assert "no profile" in made.made.planned.warnings[0]
 
 
 @pytest.mark.parametrize(

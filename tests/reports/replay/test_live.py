@@ -12,7 +12,7 @@ from pathscope import live
 from pathscope.live import LiveRun
 from pathscope.replay.live import trace
 from pathscope.replay.live.overrides import parse_overrides
-from pathscope.replay.live.run import Made
+from pathscope.replay.live.run import Made, Planned
 from pathscope.replay.live.scenario import scenario
 from pathscope.reports.compare import document as compared
 from pathscope.reports.replay.live import document, report
@@ -28,7 +28,7 @@ def compared_with(source: Path, other: Path, *sctp: str, flow: int | None = None
     """Return what live mode would, had its run come out like `other`."""
     talk = trace.talk(trace.read(source), parse_overrides(sctp), flow=flow)
     run, warnings = scenario(talk, [])
-    made = Made(Path("again"), (other,), run, talk, warnings)
+    made = Made(Path("again"), (other,), Planned(talk, [], {}, run, warnings))
     return LiveRun(made.folder, run, made, live.beside([source], made))
 
 
