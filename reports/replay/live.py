@@ -115,7 +115,7 @@ def _parts(found: Node) -> Iterator[RenderableType]:
     yield Text(f"{found['what']}, sent again for {found['duration_s']:.1f} s")
     for host, sent in found["messages"].items():
         yield Text(f"{host}: {sent['messages']} messages, {sent['user_bytes']} bytes")
-    yield Text(f"{found['actions']} changes of links and acts of the ends meanwhile")
+    yield Text(f"changes of links and acts of the ends meanwhile: {found['actions']}")
     yield section("Paths", _paths(found["paths"]))
     changed = [one for one in found["settings"] if one["value"] != one["was"]]
     if changed:
