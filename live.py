@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .replay.lab.run import Kernel
     from .replay.lab.scenario import Scenario
     from .replay.live.run import Made
-    from .replay.live.scenario import Talk
+    from .replay.live.talk import Talk
 
 Node = dict[str, Any]
 

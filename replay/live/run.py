@@ -8,8 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...analyzer.model import Association
 from ..lab import run as lab
 from . import trace as traces
+from .association import talk_of as talk_of_association
+from .errors import LiveError
+from .flow import talk_of as talk_of_flow
 from .overrides import parse_overrides
 from .scenario import scenario
 
@@ -21,7 +25,9 @@ if TYPE_CHECKING:
     from ..lab.run import Kernel
     from ..lab.scenario import Scenario
     from ..profiles.schedule import Step
-    from .scenario import Talk
+    from .overrides import Override
+    from .talk import Talk
+    from .trace import Trace
 
 PERFECT = "no profile: nothing impairs the links; --profile-from derives one from the trace"
 
@@ -114,9 +120,7 @@ def plan(
     CaptureError, FolderError
         When the trace cannot be read.
     """
-    overrides = parse_overrides(sctp)
-    read = traces.read(trace, labels, options)
-    talk = traces.talk(read, overrides, association=association, flow=flow)
+    talk = _talk(traces.read(trace, labels, options), parse_overrides(sctp), association, flow)
     steps = _steps(profile, talk)
     distributions: Mapping[str, Sequence[float]] = (profile or {}).get("distributions", {})
     made, warnings = scenario(talk, steps, seed, distributions)
@@ -169,6 +173,17 @@ def run(
         recorded = {host: sent.messages() for host, sent in planned.talk.sent.items()}
         lab.run(made, place, runner, force=force, recorded=recorded)
     return Made(out, tuple(runs), planned)
+
+
+def _talk(
+    trace: Trace, overrides: tuple[Override, ...], association: int | None, flow: int | None
+) -> Talk:
+    chosen = traces.choose(trace, association=association, flow=flow)
+    if isinstance(chosen, Association):
+        return talk_of_association(trace, chosen, overrides)
+    if overrides:
+        raise LiveError("--sctp: what is sent again is not SCTP")
+    return talk_of_flow(trace, chosen)
 
 
 def _steps(document: Mapping[str, Any] | None, talk: Talk) -> list[Step]:
