@@ -40,6 +40,11 @@ NS_PER_MS = 1_000_000
     metavar="NET=NAME",
     help="Call paths with an address in NET by this name; repeat for more.",
 )
+@click.option(
+    "--one-clock",
+    is_flag=True,
+    help="Both captures have one clock's times, as those of a run of the lab have.",
+)
 @force_option
 def derive_command(
     captures: tuple[Path, ...],
@@ -47,12 +52,13 @@ def derive_command(
     plot: Path | None,
     step_ms: int,
     labels: tuple[str, ...],
+    one_clock: bool,
     force: bool,
 ) -> None:
     """Derive a profile from what captures show: delay, jitter, loss, rate and outages of each path.
 
-    Captures of both ends, or the folder of a run of the lab, know the fate of every packet; one
-    capture knows round trips and retransmissions, and half of them is a guess.
+    Captures of both ends, or the folder of a run of the lab, know what became of every packet. One
+    capture knows round trips and retransmissions: what each direction adds is inferred.
 
     \b
     Example:
@@ -65,9 +71,9 @@ def derive_command(
     if len(captures) > 2:
         raise click.UsageError("expected a capture, or those of both ends")
     with profile_refusals():
-        analysis, one_clock = _analysis(captures, labels)
+        analysis, is_run = _analysis(captures, labels)
         resolution = Resolution(step_ns=step_ms * NS_PER_MS)
-        derived = derive(analysis, resolution=resolution, one_clock=one_clock)
+        derived = derive(analysis, resolution=resolution, one_clock=one_clock or is_run)
         profile = parse(derived.document, output.stem)
         tell(derived.warnings, strict=False)
         write(output, toml(derived), force=force)
@@ -80,7 +86,7 @@ def derive_command(
 
 
 def _analysis(captures: tuple[Path, ...], labels: tuple[str, ...]) -> tuple[Analysis, bool]:
-    """The captures, analyzed; and whether one clock timed both, as in a run of the lab."""
+    """The captures, analyzed, and whether they are those of a run of the lab: of one clock."""
     from ... import api
     from ...dissectors.ledger import ReadOptions
     from ...replay.lab import folder

@@ -55,7 +55,7 @@ def _defaults() -> dict[str, Any]:
 
 def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return an impairment with every default filled in."""
-    return _defaults() | given
+    return _defaults() | dict(given)
 
 
 def least_burst(loss_percent: float) -> float:

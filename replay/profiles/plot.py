@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ..lab.impairment import UNIFORM
-from .schedule import schedule
+from .schedule import DIRECTIONS, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1f5fa8", "#d1495b", "#2a9d8f", "#6a4c93", "#b5651d", "#5c7c2f", "#0b7fab", "#3d405b")
 
+DASHES = {"to_server": "solid", "to_client": "dash"}
+"""Lines of both directions of a path, which are often one upon the other."""
+
 DOWN_FILL = "rgba(209, 73, 91, 0.15)"
 
+WORDS = {"to_server": "to server", "to_client": "to client"}
+OTHER = {"to_server": "to client", "to_client": "to server"}
+
 NS_PER_S = 1e9
+
+Route = tuple[str, str]
+"""Path and direction."""
 
 ROWS = (
     ("delay [ms]", "delay_ms"),
@@ -55,31 +64,32 @@ class Measured:
 def figure(
     profile: Profile, paths: Sequence[str], duration_ns: int, measured: Iterable[Measured] = ()
 ) -> go.Figure:
-    """Return a figure of three rows: delay with its jitter, loss, and rate; down is shaded.
+    """Return a figure of delay with its jitter, loss, and rate where there is one; down is shaded.
 
     Raises
     ------
     ProfileError
         When the profile cannot be scheduled.
     """
-    drawn = make_subplots(
-        rows=len(ROWS), shared_xaxes=True, vertical_spacing=0.05, row_heights=[2, 1, 1]
-    )
     steps = schedule(profile, paths, duration_ns)
+    rows = ROWS if any("rate_kbit" in step.impairment for step in steps) else ROWS[:-1]
+    heights = [2, *(1 for _ in rows[1:])]
+    drawn = make_subplots(
+        rows=len(rows), shared_xaxes=True, vertical_spacing=0.05, row_heights=heights
+    )
     end_s = duration_ns / NS_PER_S
     points = {(one.path, one.direction): one for one in measured}
-    routes = sorted(steps, key=_route)
-    for number, (route, group) in enumerate(groupby(routes, key=_route)):
-        colour = COLOURS[number % len(COLOURS)]
-        for trace, row in _traces(route, list(group), end_s, colour):
+    for (path, direction), of_route in _routes(steps, paths):
+        colour = COLOURS[paths.index(path) % len(COLOURS)]
+        for trace, row in _traces((path, direction), of_route, end_s, colour):
             drawn.add_trace(trace, row=row, col=1)
-        if route in points:
-            drawn.add_trace(_points(points[route], colour), row=1, col=1)
-    for start_s, stop_s, name in _down(steps, end_s):
-        _shade(drawn, start_s, stop_s, name)
-    for row, (title, _) in enumerate(ROWS, 1):
+        if (path, direction) in points:
+            drawn.add_trace(_points(points[path, direction], colour), row=1, col=1)
+    for (start_s, stop_s), names in _down(_routes(steps, paths), end_s).items():
+        _shade(drawn, len(rows), start_s, stop_s, ", ".join(names))
+    for row, (title, _) in enumerate(rows, 1):
         drawn.update_yaxes(title={"text": title}, rangemode="tozero", row=row, col=1)
-    drawn.update_xaxes(title={"text": "time [s]"}, range=[0, end_s], row=len(ROWS), col=1)
+    drawn.update_xaxes(title={"text": "time [s]"}, range=[0, end_s], row=len(rows), col=1)
     drawn.update_layout(
         template="plotly_white",
         height=760,
@@ -97,20 +107,25 @@ def page(drawn: go.Figure) -> str:
     return text
 
 
-def _route(step: Step) -> tuple[str, str]:
-    return step.path, step.direction
+def _routes(steps: Sequence[Step], paths: Sequence[str]) -> list[tuple[Route, list[Step]]]:
+    """Steps of each route, paths in the order in which they were named."""
+    return [
+        ((path, way), [step for step in steps if (step.path, step.direction) == (path, way)])
+        for path in dict.fromkeys(paths)
+        for way in DIRECTIONS
+    ]
 
 
 def _traces(
-    route: tuple[str, str], steps: list[Step], end_s: float, colour: str
+    route: Route, steps: list[Step], end_s: float, colour: str
 ) -> Iterator[tuple[go.Scatter, int]]:
-    name = f"{route[0]} {route[1].replace('_', ' ')}"
+    name = f"{route[0]} {WORDS[route[1]]}"
     times = [step.at_ns / NS_PER_S for step in steps] + [end_s]
     if any(step.impairment["jitter_ms"] for step in steps):
         yield _band(steps, times, name, colour), 1
     for row, (_, key) in enumerate(ROWS, 1):
         values = [step.impairment.get(key) for step in steps]
-        if key == "rate_kbit" and not any(values):
+        if all(value is None for value in values):
             continue
         yield (
             go.Scatter(
@@ -120,7 +135,7 @@ def _traces(
                 legendgroup=name,
                 showlegend=row == 1,
                 mode="lines",
-                line={"color": colour, "shape": "hv"},
+                line={"color": colour, "shape": "hv", "dash": DASHES[route[1]]},
             ),
             row,
         )
@@ -128,15 +143,15 @@ def _traces(
 
 def _band(steps: list[Step], times: list[float], name: str, colour: str) -> go.Scatter:
     """From delay - jitter to delay + jitter: the whole of a uniform delay, a deviation else."""
-    lows, highs = [], []
-    for step in [*steps, steps[-1]]:
-        delay, jitter = step.impairment["delay_ms"], step.impairment["jitter_ms"]
-        lows.append(max(0.0, delay - jitter))
-        highs.append(delay + jitter)
+    spans = [time for pair in pairwise(times) for time in pair]
+    ends = []
+    for sign in (1, -1):
+        edge = [s.impairment["delay_ms"] + sign * s.impairment["jitter_ms"] for s in steps]
+        ends.append([max(0.0, value) for value in edge for _ in range(2)])
     uniform = all(step.impairment["distribution"] == UNIFORM for step in steps)
     return go.Scatter(
-        x=[*_corners(times), *reversed(_corners(times))],
-        y=[*_held(highs), *reversed(_held(lows))],
+        x=[*spans, *reversed(spans)],
+        y=[*ends[0], *reversed(ends[1])],
         fill="toself",
         mode="none",
         fillcolor=_faint(colour),
@@ -145,15 +160,6 @@ def _band(steps: list[Step], times: list[float], name: str, colour: str) -> go.S
         showlegend=False,
         hoverinfo="skip",
     )
-
-
-def _corners(times: list[float]) -> list[float]:
-    """Every instant twice but the first: a filled shape has no steps of its own."""
-    return [times[0], *(time for time in times[1:] for _ in range(2))]
-
-
-def _held(values: list[float]) -> list[float]:
-    return [*(value for value in values[:-1] for _ in range(2)), values[-1]]
 
 
 def _faint(colour: str) -> str:
@@ -166,31 +172,41 @@ def _points(measured: Measured, colour: str) -> go.Scattergl:
     return go.Scattergl(
         x=list(measured.time_s[::apart]),
         y=list(measured.delay_ms[::apart]),
-        name=f"{measured.path} {measured.direction.replace('_', ' ')}: measured",
+        name=f"{measured.path} {WORDS[measured.direction]}: measured",
         mode="markers",
         marker={"color": colour, "size": 3, "opacity": 0.35},
         hoverinfo="skip",
     )
 
 
-def _down(steps: Sequence[Step], end_s: float) -> Iterator[tuple[float, float, str]]:
-    for route, group in groupby(sorted(steps, key=_route), key=_route):
-        since: float | None = None
-        for step in group:
-            down = step.impairment["loss_percent"] >= 100
-            at_s = step.at_ns / NS_PER_S
-            if down and since is None:
-                since = at_s
-            elif not down and since is not None:
-                yield since, at_s, f"{route[0]} {route[1].replace('_', ' ')}"
-                since = None
-        if since is not None:
-            yield since, end_s, f"{route[0]} {route[1].replace('_', ' ')}"
+def _down(
+    routes: list[tuple[Route, list[Step]]], end_s: float
+) -> dict[tuple[float, float], list[str]]:
+    """When routes are down, and which: a path where both of its directions are."""
+    found: dict[tuple[float, float], list[str]] = {}
+    for route, steps in routes:
+        for span in _spans_down(steps, end_s):
+            names = found.setdefault(span, [])
+            other = f"{route[0]} {OTHER[route[1]]}"
+            if other in names:
+                names[names.index(other)] = route[0]
+            else:
+                names.append(f"{route[0]} {WORDS[route[1]]}")
+    return found
 
 
-def _shade(drawn: go.Figure, start_s: float, stop_s: float, name: str) -> None:
+def _spans_down(steps: list[Step], end_s: float) -> Iterator[tuple[float, float]]:
+    times = [*(step.at_ns / NS_PER_S for step in steps), end_s]
+    lasting = zip(steps, pairwise(times), strict=True)
+    for down, group in groupby(lasting, key=lambda one: one[0].impairment["loss_percent"] >= 100):
+        spans = [span for _, span in group]
+        if down:
+            yield spans[0][0], spans[-1][1]
+
+
+def _shade(drawn: go.Figure, rows: int, start_s: float, stop_s: float, name: str) -> None:
     shape: dict[str, Any] = {"fillcolor": DOWN_FILL, "line_width": 0, "layer": "below"}
     note = {"annotation_text": f"{name} down", "annotation_position": "top left"}
     drawn.add_vrect(x0=start_s, x1=stop_s, **shape, **note, annotation_font_size=10, row=1, col=1)
-    for row in range(2, len(ROWS) + 1):
+    for row in range(2, rows + 1):
         drawn.add_vrect(x0=start_s, x1=stop_s, **shape, row=row, col=1)
