@@ -35,7 +35,7 @@ def series(
 
 
 def every(interval_ms: float, seconds: float) -> Column:
-    """Return the times of packets at a constant interval."""
+    """Return the times of packets at a constant interval, in ns."""
     count = int(seconds * 1000 / interval_ms)
     return (np.arange(count) * interval_ms * MS).astype(np.int64)
 

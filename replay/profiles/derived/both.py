@@ -85,4 +85,6 @@ def _evidence(
         order=order(sent_ns, delay_ms, residuals, int(jumped.sum())),
         duplicated=series.duplicated,
         lone=int(alone.sum()),
+        outside=series.outside,
+        unsent=series.unsent,
     )

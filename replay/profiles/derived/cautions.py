@@ -43,6 +43,12 @@ def _of(evidence: RouteEvidence) -> Iterator[str]:
             "the delay varies widely and no rate is derived: the trace's own load may have queued,"
             " and what is replayed queues only where the profile has a rate"
         )
+    if (evidence.points.delay_ms < 0).any():
+        yield "packets arrive before they are sent: the captures were not taken by one clock"
+    if evidence.outside:
+        yield f"{evidence.outside} packets were sent while the other capture did not run"
+    if evidence.unsent:
+        yield f"{evidence.unsent} packets arrived that the sender's capture has not"
     if evidence.lone:
         yield f"{evidence.lone} packets whose delay stands alone are in no step"
 

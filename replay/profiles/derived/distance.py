@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .losses import gilbert
-from .model import NS_PER_MS
+from .model import NS_PER_MS, Resolution
 from .outages import outages
+from .stretches import stretches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,10 +125,10 @@ def _above(one: Column, other: Column, shift: float) -> float:
 def _delay(one: Series, other: Series | None) -> Row:
     samples = [np.zeros(0) if each is None else _delays_ms(each) for each in (one, other)]
     sizes = (len(samples[0]), len(samples[1]))
-    if not min(sizes):
+    if other is None or not min(sizes):
         missing = "nothing arrived in the replay" if sizes[0] else "nothing had arrived"
         return _absent(one, "delay", sizes, missing)
-    worth = (independent(samples[0]), independent(samples[1]))
+    worth = (_worth(one, samples[0]), _worth(other, samples[1]))
     medians = [float(np.median(each)) for each in samples]
     return Row(
         path=one.path,
@@ -178,6 +179,13 @@ def _delays_ms(series: Series) -> Column:
     arrived = series.arrived
     found: Column = (series.arrived_ns[arrived] - series.sent_ns[arrived]) / NS_PER_MS
     return found
+
+
+def _worth(series: Series, delay_ms: Column) -> float:
+    """Return how many independent delays say as much; steps make no neighbours alike."""
+    found = stretches(series.sent_ns[series.arrived], delay_ms, Resolution())
+    means = np.repeat([one.mean_ms for one in found], [one.packets for one in found])
+    return independent(delay_ms - means)
 
 
 def _losses(series: Series) -> tuple[int, int, float]:

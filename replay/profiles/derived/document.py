@@ -108,9 +108,10 @@ def route(
     A step has the keys that it changes.
     """
     told: list[str] = []
+    delays = list(_delays(evidence, distribution is not None, told))
     changes = [
-        (0, _constant(evidence, distribution)),
-        *_delays(evidence, distribution is not None, told),
+        (0, _constant(evidence, distribution, [values for _, values in delays])),
+        *delays,
         *_losses(evidence),
         *((one.at_ns, {"rate_kbit": _digits(one.bps.value / 1000)}) for one in evidence.rate.steps),
     ]
@@ -133,17 +134,19 @@ def route(
     return first, steps[: len(steps) - late], told
 
 
-def _constant(evidence: RouteEvidence, distribution: str | None) -> Impairment:
+def _constant(
+    evidence: RouteEvidence, distribution: str | None, delays: list[Impairment]
+) -> Impairment:
     found: Impairment = {}
-    if any(_ms(one.jitter_ms) for one in evidence.delays):
+    if any(one["jitter_ms"] for one in delays):
         # Of a few packets only how far they spread is known.
         found["distribution"] = distribution or "normal"
     arrived = evidence.sent - evidence.lost
     if evidence.duplicated:
         found["duplicate_percent"] = _percent(evidence.duplicated, arrived)
     if evidence.order is not None:
-        delayed = all(_ms(one.delay_ms) for one in evidence.delays)
-        if evidence.order.early and delayed:
+        # Without a delay there is nothing to overtake.
+        if evidence.order.early and all(one["delay_ms"] for one in delays):
             found["reorder_percent"] = _percent(evidence.order.early, arrived)
         if evidence.order.keep_order:
             found["keep_order"] = True
@@ -157,7 +160,7 @@ def _delays(
     least = float(evidence.distribution[0]) if own else -1.0
     cut = 0
     for one in evidence.delays:
-        delay_ms = min(_ms(one.delay_ms), LONGEST_MS)
+        delay_ms = min(max(_ms(one.delay_ms), 0.0), LONGEST_MS)
         most = delay_ms / -least
         cut += one.jitter_ms > most
         jitter_ms = _ms(min(one.jitter_ms, most))

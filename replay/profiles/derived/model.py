@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ....analyzer.columns import Column
 
 NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
 
 Direction = Literal["to_server", "to_client"]
 Basis = Literal["observed", "inferred"]
@@ -64,6 +65,10 @@ class Series:
         Of each packet on its sender's link.
     duplicated
         How many arrived a second time; None where that is not known.
+    outside
+        Packets sent when the other capture did not run, which are not in the columns.
+    unsent
+        Packets that arrived and that the sender's capture has not, likewise.
     """
 
     path: str
@@ -72,6 +77,8 @@ class Series:
     arrived_ns: Column
     wire_bytes: Column
     duplicated: int | None
+    outside: int = 0
+    unsent: int = 0
 
     @property
     def arrived(self) -> Column:
@@ -223,6 +230,12 @@ class Points:
     delay_ms: Column
     own_ms: Column
 
+    @property
+    def time_s(self) -> Column:
+        """When each packet was sent, in seconds since time 0."""
+        found: Column = self.sent_ns / NS_PER_S
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class RouteEvidence:
@@ -230,7 +243,8 @@ class RouteEvidence:
 
     `sent` and `lost` are packets where both ends are known, else DATA chunks. `delay_error_ms` is
     how far every delay may be off. `lone` counts packets whose delay differed from that of all
-    around them, in too small a number for a step.
+    around them, in too small a number for a step; `outside` and `unsent` packets
+    are in no other number.
     """
 
     path: str
@@ -248,6 +262,8 @@ class RouteEvidence:
     order: Order | None
     duplicated: int | None
     lone: int = 0
+    outside: int = 0
+    unsent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,14 +31,13 @@ def outages(sent_ns: Column, lost: Column) -> tuple[list[Outage], Column]:
     """
     firsts, lengths = _runs(lost)
     inside = np.zeros(len(lost), bool)
-    others = lengths.tolist()
-    others.sort(reverse=True)
+    runs, missing, packets = len(lengths), int(lengths.sum()), len(lost)
     found = []
     for at in np.argsort(-lengths, kind="stable").tolist():
-        length = others.pop(0)
-        if not _is_outage(length, others, len(lost) - int(inside.sum())):
+        first, length = int(firsts[at]), int(lengths[at])
+        runs, missing, packets = runs - 1, missing - length, packets - length
+        if not _is_outage(length, runs, missing, packets):
             break
-        first = int(firsts[at])
         inside[first : first + length] = True
         found.append(_outage(sent_ns, first, first + length - 1))
     return sorted(found, key=lambda one: one.first_loss_ns), inside
@@ -60,10 +59,10 @@ def shared(
         came = np.searchsorted(arrived_ns, (one.first_loss_ns, until_ns))
         if came[0] != came[1]:
             continue
-        for first, length in zip(firsts.tolist(), lengths.tolist(), strict=True):
-            last = first + length - 1
-            if sent_ns[last] >= one.first_loss_ns and sent_ns[first] < until_ns:
-                inside[first : last + 1] = True
+        lasts = firsts + lengths - 1
+        of_it = (sent_ns[lasts] >= one.first_loss_ns) & (sent_ns[firsts] < until_ns)
+        for first, last in zip(firsts[of_it].tolist(), lasts[of_it].tolist(), strict=True):
+            inside[first : last + 1] = True
     firsts, lengths = _runs(inside)
     columns = zip(firsts.tolist(), (firsts + lengths - 1).tolist(), strict=True)
     return [_outage(sent_ns, *both) for both in columns], inside
@@ -105,14 +104,12 @@ def _runs(lost: Column) -> tuple[Column, Column]:
     return firsts, np.flatnonzero(edges == -1) - firsts
 
 
-def _is_outage(length: int, others: list[int], packets: int) -> bool:
-    """Whether chance makes no such run, by the lengths of the other runs and packets in all."""
-    rest = packets - length
-    lost = sum(others)
+def _is_outage(length: int, runs: int, lost: int, packets: int) -> bool:
+    """Whether chance makes no run of a length, by all other packets: those lost, in so many runs."""
     # Half a loss and a packet more than were seen: of no loss in a few packets little follows.
-    ratio = (lost + 0.5) / (rest + 1)
-    again = max(ratio, (lost - len(others) + ratio) / (lost + 1))
-    begins = max(len(others), ratio * packets)
+    ratio = (lost + 0.5) / (packets + 1)
+    again = max(ratio, (lost - runs + ratio) / (lost + 1))
+    begins = max(runs, ratio * (packets + length))
     return bool(begins * again ** (length - 1) < CHANCE)
 
 

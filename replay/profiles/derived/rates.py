@@ -110,19 +110,40 @@ def _steps(at_ns: Column, wire_bytes: Column, gap_ns: Column, step_ns: int) -> l
     """Cut pairs into stretches of one rate; those whose pairs do not agree say nothing."""
     each_bps = BITS_NS * wire_bytes / gap_ns
     # In logarithms, so that a change is a share; the stretches of delays know how to find them.
-    same = Resolution(step_ns, delay_ms=float(np.log1p(CHANGE)), delay_ratio=0, jitter_ms=CHANGE)
-    found: list[RateStep] = []
-    for one in stretches(at_ns, np.log(each_bps), same):
+    change = float(np.log1p(CHANGE))
+    resolution = Resolution(step_ns, delay_ms=change, delay_ratio=0, jitter_ms=change)
+    found: list[tuple[float, list[slice]]] = []
+    for one in stretches(at_ns, np.log(each_bps), resolution):
         part = slice(one.first, one.end)
         low, middle, high = np.quantile(each_bps[part], (0.25, 0.5, 0.75))
-        near = np.abs(each_bps[part] / middle - 1) <= WIDEST
-        if max(high - middle, middle - low) > WIDEST * middle or near.sum() < LEAST_PAIRS:
+        if one.packets < LEAST_PAIRS or max(high - middle, middle - low) > WIDEST * middle:
             continue
-        bps = float(BITS_NS * wire_bytes[part][near].sum() / gap_ns[part][near].sum())
-        error = float(DEVIATIONS * each_bps[part][near].std() / np.sqrt(near.sum()))
-        start_ns = int(at_ns[one.first]) if found else 0
-        found.append(RateStep(start_ns, Interval(bps, bps - error, bps + error)))
-    return found
+        if found and abs(np.log(middle / found[-1][0])) <= change:
+            found[-1][1].append(part)  # it only scatters more, or less
+        else:
+            found.append((middle, [part]))
+    return [
+        _step(
+            int(at_ns[parts[0].start]) if number else 0, middle, each_bps, wire_bytes, gap_ns, parts
+        )
+        for number, (middle, parts) in enumerate(found)
+    ]
+
+
+def _step(
+    at_ns: int,
+    middle: float,
+    each_bps: Column,
+    wire_bytes: Column,
+    gap_ns: Column,
+    parts: list[slice],
+) -> RateStep:
+    """Return the rate of pairs: all their bytes by all their time, but for those far off."""
+    rows = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+    rows = rows[np.abs(each_bps[rows] / middle - 1) <= WIDEST]
+    bps = float(BITS_NS * wire_bytes[rows].sum() / gap_ns[rows].sum())
+    error = float(DEVIATIONS * each_bps[rows].std() / np.sqrt(len(rows)))
+    return RateStep(at_ns, Interval(bps, bps - error, bps + error))
 
 
 def _fitted(sent_ns: Column, delay_ns: Column, wire_bytes: Column, steps: list[RateStep]) -> float:

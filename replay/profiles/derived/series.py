@@ -94,6 +94,8 @@ def _joined(route: Route, parts: list[Sent], base_ns: int) -> Series:
         np.concatenate([one.arrived_ns for one in packets])[order],
         np.concatenate([one.wire_bytes for one in packets])[order].astype(np.int64),
         _total(one.duplicated for one in packets),
+        sum(one.outside for one in parts),
+        sum(one.unsent for one in parts),
     )
     arrived.arrived_ns[arrived.arrived] -= base_ns
     return arrived

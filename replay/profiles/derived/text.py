@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from .model import NS_PER_MS
+from .model import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .model import Derived, Interval, Outage, RouteEvidence
 
 WIDTH = 100
-NS_PER_S = 1_000_000_000
 
 
 def toml(derived: Derived) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pathscope.replay.profiles.derived import both
 from pathscope.replay.profiles.derived.cautions import cautions
 from pathscope.replay.profiles.derived.document import document
-from pathscope.replay.profiles.derived.model import Resolution, Series
+from pathscope.replay.profiles.derived.model import DIRECTIONS, Resolution, Series
 from pathscope.replay.profiles.profile import parse
 from routes import MS, SECOND, every, gilbert, series, through_queue
 
@@ -95,12 +95,15 @@ def packets(draw: st.DrawFn) -> Series:
     far = st.sampled_from((0, 1, 1000, MS, 30 * MS, SECOND, 100_000 * SECOND))
     gaps = draw(st.lists(far, min_size=count, max_size=count))
     sent_ns = np.cumsum(np.array(gaps, np.int64))
+    least = draw(st.sampled_from((0.0, -5.0)))
     span = draw(st.sampled_from((1.0, 50.0, 90_000.0)))
     delays = draw(
-        st.lists(st.floats(0, span, allow_nan=False), min_size=count, max_size=count).map(np.array)
+        st.lists(st.floats(least, span, allow_nan=False), min_size=count, max_size=count).map(
+            np.array
+        )
     )
     lost = draw(st.lists(st.booleans(), min_size=count, max_size=count).map(np.array))
-    direction = draw(st.sampled_from(("to_server", "to_client")))
+    direction = draw(st.sampled_from(DIRECTIONS))
     sizes = draw(st.integers(1, 9000))
     return series(sent_ns, delays, lost, sizes, direction, draw(st.sampled_from((None, 0, 5))))
 
