@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["Fingerprints", "Sender", "build_profile", "fingerprints", "log_schema", "plan"]
+__all__ = ["Fingerprints", "Sender", "build_profile", "fingerprints", "log_schema", "plan", "rewrite"]
 
 build_profile: str
 
@@ -21,5 +21,10 @@ class Fingerprints:
     def __next__(self) -> Any: ...
 
 def plan(orders_json: str) -> dict[str, Any]: ...
+def rewrite(
+    orders_json: str,
+    in_path: str | PathLike[str] | None,
+    out_path: str | PathLike[str],
+) -> dict[str, Any]: ...
 def log_schema() -> Any: ...
 def fingerprints(path: str | PathLike[str]) -> Fingerprints: ...

@@ -91,9 +91,7 @@ def applied(events: Iterable[Mapping[str, Any]], base_realtime_ns: int) -> Itera
             )
 
 
-def readings(
-    events: Iterable[Mapping[str, Any]], asked: Replay
-) -> dict[int, Counters]:
+def readings(events: Iterable[Mapping[str, Any]], asked: Replay) -> dict[int, Counters]:
     """Return by how much the kernel's counters of each route grew, by the route's number."""
     told = {event["when"]: event for event in events if event["event"] == "counters"}
     if "after" not in told:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from .interfaces.commands import InterfaceError, table
+from .lab import tables
 from .lab.events import EventLog
 from .lab.network import WHOLE_FRAME_BYTES
 from .lab.recorders import Tap, recording
 from .lab.run import LabError
-from .perform import Performance
 from .packets.orders import DIRECTIONS
+from .perform import Performance
 from .prepare import destinations
 from .routes import NEAR
 from .run import made, stoppable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .fidelity.tolerances import Tolerances
     from .interfaces.session import Session
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from .run import Outcome
 
 WORD = re.compile(r"(?P<path>[^=]+?)(\.(?P<direction>to_server|to_client))?=(?P<device>[^=/\s]+)")
-
-DEVICES = Path("/sys/class/net")
 
 
 def places(words: Iterable[str], paths: Sequence[str]) -> Places:
@@ -59,9 +60,9 @@ def places(words: Iterable[str], paths: Sequence[str]) -> Places:
 
 def _mtu(device: str) -> int:
     try:
-        return int((DEVICES / device / "mtu").read_text(encoding="ascii"))
-    except OSError:
-        raise ValueError(f"{device}: no such interface") from None
+        return int(table("ip", "-j", "link", "show", "dev", device)[0]["mtu"])
+    except InterfaceError as error:
+        raise ValueError(f"{device}: no interface that can be used: {error}") from error
 
 
 class Interfaces:
@@ -133,18 +134,21 @@ def on_interfaces(
     FolderError, StoppedError, LabError
         As `run.in_lab`.
     """
-    from .interfaces.commands import InterfaceError
     from .interfaces.safety import Destinations
     from .interfaces.session import open_session
 
     impaired = ways(asked) if asked.steps() else {}
-    with open_session(
-        [(one.path, one.direction, one.device) for one in asked.orders.outlets],
-        egress={device for device, leaves in impaired.values() if leaves},
-        ingress={device for device, leaves in impaired.values() if not leaves},
-        destinations=Destinations(addresses=destinations(asked.orders)),
-        allow_live=allow_live,
-    ) as session:
+    with (
+        _tables(asked) as tables_folder,
+        open_session(
+            [(one.path, one.direction, one.device) for one in asked.orders.outlets],
+            egress={device for device, leaves in impaired.values() if leaves},
+            ingress={device for device, leaves in impaired.values() if not leaves},
+            destinations=Destinations(addresses=destinations(asked.orders)),
+            allow_live=allow_live,
+            tables=tables_folder,
+        ) as session,
+    ):
 
         def perform() -> None:
             try:
@@ -154,6 +158,17 @@ def on_interfaces(
 
         outcome = made(asked, out, "interfaces", tolerances, perform, force=force)
     return replace(outcome, notes=tuple(session.notes))
+
+
+@contextmanager
+def _tables(asked: Replay) -> Iterator[Path | None]:
+    """The folder with the profile's own distributions, for as long as the block lasts."""
+    if asked.profile is None or not asked.profile.distributions:
+        yield None
+        return
+    with TemporaryDirectory(prefix="tc-") as name:
+        tables.write(Path(name), asked.profile.distributions)
+        yield Path(name)
 
 
 def _perform(asked: Replay, folder: Path, network: Interfaces) -> None:

@@ -6,6 +6,7 @@ impair it, and how its counters are read, comes from outside as a `Network`.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -13,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .lab import netem
+from .lab.pace import Watch
 from .packets.sender import send
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ class Performance:
         first = [step for step in self.steps if step.at_ns <= 0]
         self.impair(first)
         started: Future[Base] = Future()
+        watch = Watch()
 
         def sending() -> Sent:
             try:
@@ -101,6 +104,7 @@ class Performance:
                 self.failed.set()
                 raise
             sent = whole.result()
+        (self.folder / "logs" / "pace.json").write_text(json.dumps(watch.end()) + "\n")
         self.drain()
         self.events.write({"event": "sent", "plan": sent.plan, "sent": sent.sent})
         self.count("after", orders)

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import evidence
-
 from .fidelity.measure import measure
 from .lab import ends, events, folder, guest, host, recordings, tc, tools
-from .lab.run import LabError
+from .lab.run import LabError, kept_up
 from .lab.scenario import ENDS
 from .packets import log
 from .packets.orders import TopSpeed
+from .packets.sockets import OutletError
 from .perform import DRAIN_S, LOG, STOP
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ FAILURES = (
     recordings.RecordingError,
     ends.StageError,
     tc.TcError,
+    OutletError,
 )
 
 REPORT = "fidelity.json"
@@ -66,8 +67,7 @@ class StoppedError(LabError):
 
 def needs(asked: Replay) -> tuple[str, ...]:
     """Return what the kernel of a replay in the lab must have, as `lab.host` names its probes."""
-    plain = ("namespaces", "links", "wires")
-    return plain if asked.profile is None else (*plain, "netem")
+    return host.WIRES if asked.profile is None else (*host.WIRES, "netem")
 
 
 def in_lab(
@@ -125,6 +125,7 @@ def made(
         try:
             perform()
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
+            facts["pace"] = kept_up(out / folder.LOGS)
             facts["captures"] = _joined(out, facts["versions"])
             fidelity = concluded(asked, out, tolerances)
         except FAILURES as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
 
 from ..options import read_options
 
@@ -68,10 +70,27 @@ def profile_of(given: Given) -> Profile | None:
     if given.profile is not None:
         return reseeded(load(given.profile), given.seed)
     if given.profile_from:
-        from ..profile.derive import derived
-
-        return reseeded(parse(derived(given.profile_from).document, "--profile-from"), given.seed)
+        return reseeded(parse(_derived(given), "--profile-from"), given.seed)
     return None
+
+
+def _derived(given: Given) -> dict[str, Any]:
+    """Return the document of a profile as paths were in a capture, or in those of both ends."""
+    from ...api import analyze, analyze_two
+    from ...dissectors.ledger import ReadOptions
+    from ...replay.profiles.derive import derive
+
+    options = ReadOptions(flows=True, sightings=True, udp_ports=given.udp_ports or None)
+    how: dict[str, Any] = {"labels": given.labels, "options": options}
+    first, *second = given.profile_from
+    if second:
+        found = derive(analyze_two(first, second[0], ends=True, **how)[0])
+    else:
+        # The hosts of a run have one clock.
+        found = derive(analyze(first, **how), one_clock=first.is_dir())
+    for warning in found.warnings:
+        click.echo(f"warning: --profile-from: {warning}", err=True)
+    return found.document
 
 
 def _traces(given: Given) -> tuple[list[Path], list[str]]:

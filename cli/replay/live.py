@@ -1,15 +1,16 @@
-"""`pathscope replay --live`: the application's messages, over new sockets."""
+"""`pathscope replay --live`: the trace's messages, over new sockets of the lab."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..lab.options import kernel_of, lab_refusals
+from ..options import read_options
 from ..terminal import show
 from .asking import profile_of
 
@@ -18,30 +19,33 @@ if TYPE_CHECKING:
     from ...live import LiveRun
     from .options import Given
 
-OF_PACKETS = {
-    "interfaces": "--interface",
-    "allow_live_network": "--allow-live-network",
-    "write": "--write",
-    "from_s": "--from",
-    "to_s": "--to",
-    "loop_gap_s": "--loop-gap",
-    "speed": "--speed",
-    "pps": "--pps",
-    "rate": "--rate",
-    "top_speed": "--top-speed",
-    "addresses": "--map-address",
-    "ports": "--map-port",
-    "macs": "--map-mac",
-    "keep_bad_checksums": "--keep-bad-checksums",
-    "mtu": "--mtu",
-    "tolerances": "--tolerances",
+PACKETS_ONLY = {
+    "--lab": "lab",
+    "--interface": "interfaces",
+    "--write": "write",
+    "--from": "from_s",
+    "--to": "to_s",
+    "--speed": "speed",
+    "--pps": "pps",
+    "--rate": "rate",
+    "--top-speed": "top_speed",
+    "--map-address": "addresses",
+    "--map-port": "ports",
+    "--map-mac": "macs",
+    "--keep-bad-checksums": "keep_bad_checksums",
+    "--mtu": "mtu",
+    "--tolerances": "tolerances",
 }
-"""Options that mean something for frames only."""
+"""Options that are about frames: live mode sends none of the trace's."""
 
 
 def replay_live(given: Given) -> None:
-    """Do what the command line says, with `--live`."""
-    _check(given)
+    """Send the messages of a trace again, and show the new run beside it."""
+    wrong = [option for option, name in PACKETS_ONLY.items() if getattr(given, name)]
+    if wrong:
+        raise click.UsageError(f"--live sends no frames of the trace: without {', '.join(wrong)}")
+    if given.loops > 1:
+        raise click.UsageError("--loop is for frames; --repetitions makes more runs")
     with lab_refusals():
         if given.dry_run:
             _plan(given)
@@ -50,31 +54,22 @@ def replay_live(given: Given) -> None:
     _report(given, made)
 
 
-def _check(given: Given) -> None:
-    """Refuse options that do not go together."""
-    for field, name in OF_PACKETS.items():
-        if getattr(given, field):
-            raise click.UsageError(f"{name} is for frames, --live sends messages")
-    if given.loops > 1:
-        raise click.UsageError("--loop is for frames; with --live, --repetitions makes more runs")
-    if given.profile is not None and given.profile_from:
-        raise click.UsageError("--profile and --profile-from: one profile at a time")
-
-
 def _options(given: Given) -> ReadOptions:
-    from ..options import read_options
-
     return read_options(given.expression, given.udp_ports, None, flows=True)
+
+
+def _profile(given: Given) -> dict[str, Any] | None:
+    profile = profile_of(given)
+    return None if profile is None else profile.document()
 
 
 def _plan(given: Given) -> None:
     from ...replay.live.run import plan
     from ...reports.replay.live import planned, report
 
-    profile = profile_of(given)
     made = plan(
         given.traces[0],
-        profile=None if profile is None else profile.document(),
+        profile=_profile(given),
         sctp=given.sctp,
         association=given.association,
         flow=given.flow,
@@ -87,12 +82,11 @@ def _plan(given: Given) -> None:
 def _made(given: Given) -> LiveRun:
     from ...live import run
 
-    profile = profile_of(given)
-    first, *others = given.traces
+    trace, *others = given.traces
     return run(
-        first,
-        given.out or Path(f"live-{first.stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"),
-        profile=None if profile is None else profile.document(),
+        trace,
+        given.out or Path(f"{trace.stem}-live-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"),
+        profile=_profile(given),
         sctp=given.sctp,
         kernel=kernel_of(given.kernel),
         association=given.association,
@@ -101,6 +95,7 @@ def _made(given: Given) -> LiveRun:
         options=_options(given),
         originals=others,
         repetitions=given.repetitions,
+        seed=1 if given.seed is None else given.seed,
         force=given.force,
         progress=lambda words: click.echo(words, err=True),
     )
@@ -111,10 +106,10 @@ def _report(given: Given, made: LiveRun) -> None:
     from ...reports.replay.live import document, report
 
     found = document(made)
-    show(report(found))
     if given.json_file is not None:
         text = json.dumps(found, indent=1, ensure_ascii=False)
-        given.json_file.write_text(f"{text}\n", encoding="utf-8")
+        given.json_file.write_text(text + "\n", encoding="utf-8")
+    show(report(found))
     for place in made.made.runs:
         for reason in too_slow(place):
             click.echo(f"warning: {place}: the machine did not keep up: {reason}", err=True)

@@ -258,15 +258,16 @@ LIVE = (
         "--flow",
         type=click.IntRange(0),
         metavar="N",
-        help="With --live: which flow of TCP or UDP. [default: an association; without one, the"
-        " flow with most data]",
+        help="With --live: which flow of TCP or UDP. [default: an association; where there is none,"
+        " the flow with most data]",
     ),
     click.option(
         "--repetitions",
-        type=click.IntRange(1, 10_000),
+        type=click.IntRange(1),
         default=1,
+        show_default=True,
         metavar="N",
-        help="With --live: make so many runs. [default: 1]",
+        help="With --live: so many runs.",
     ),
 )
 

@@ -6,7 +6,7 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,9 @@ from ..lab.options import kernel_of, lab_refusals
 from ..terminal import show
 
 if TYPE_CHECKING:
+    from ...replay.fidelity.tolerances import Tolerances
     from ...replay.prepare import Prepared
+    from ...replay.request import Replay
     from ...replay.run import Outcome
     from .options import Given
 
@@ -50,11 +52,9 @@ def _check(given: Given) -> None:
         raise click.UsageError("--profile and --profile-from: one profile at a time")
     if given.lab and given.interfaces:
         raise click.UsageError("--lab makes its own interfaces: it goes without --interface")
-    of_live = {"--sctp": given.sctp or None, "--association": given.association}
-    of_live |= {"--flow": given.flow}
-    of_live |= {"--repetitions": given.repetitions if given.repetitions > 1 else None}
-    if asked := [name for name, value in of_live.items() if value is not None]:
-        raise click.UsageError(f"{asked[0]} is for --live")
+    of_live = given.association is not None or given.flow is not None
+    if given.sctp or of_live or given.repetitions > 1:
+        raise click.UsageError("--sctp, --association, --flow, --repetitions are for --live")
     if given.allow_live_network and not given.interfaces:
         raise click.UsageError("--allow-live-network goes with --interface, which names the one")
     if len(given.profile_from) > 2:
@@ -78,14 +78,15 @@ def _prepared(given: Given) -> Prepared:
 
 def _write(given: Given, out: Path) -> None:
     from ...replay import _native
+    from .plan import told
 
     if out.exists() and not given.force:
         raise Refusal(f"{out}: is there; --force replaces it")
-    orders = _prepared(given).replay.orders
-    if len(orders.trace) != 1:
-        raise click.UsageError("--write takes one trace")
-    told = _native.rewrite(orders.to_json(), orders.trace[0], str(out))
-    click.echo(json.dumps(told, ensure_ascii=False))
+    prepared = _prepared(given)
+    _native.rewrite(prepared.replay.orders.to_json(), None, out)
+    for line in told(prepared.plan):
+        _tell(line)
+    click.echo(out)
 
 
 def _replay(given: Given, prepared: Prepared) -> None:
@@ -112,17 +113,25 @@ def _made(given: Given, prepared: Prepared, place: Path) -> Outcome:
     tolerances = _tolerances(given.tolerances)
     asked = prepared.replay
     if given.interfaces:
-        from ...replay.given import on_interfaces
-
-        _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, on your interfaces")
-        live = given.allow_live_network
-        return on_interfaces(asked, place, tolerances, allow_live=live, force=given.force)
+        return _on_interfaces(given, asked, place, tolerances)
     runner = kernel_for(kernel_of(given.kernel), run.needs(asked))
     _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, in the {runner}")
     return run.in_lab(asked, place, runner, tolerances, force=given.force)
 
 
-def _tolerances(path: Path | None) -> Any:
+def _on_interfaces(given: Given, asked: Replay, place: Path, tolerances: Tolerances) -> Outcome:
+    from ...replay.given import on_interfaces
+    from ...replay.interfaces.commands import InterfaceError
+
+    _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, on your interfaces")
+    live = given.allow_live_network
+    try:
+        return on_interfaces(asked, place, tolerances, allow_live=live, force=given.force)
+    except InterfaceError as error:
+        raise Refusal(str(error)) from error
+
+
+def _tolerances(path: Path | None) -> Tolerances:
     from ...replay.fidelity.tolerances import Tolerances, parse_tolerances
 
     if path is None:
@@ -131,14 +140,25 @@ def _tolerances(path: Path | None) -> Any:
 
 
 def _report(given: Given, outcome: Outcome) -> None:
+    from ...reports.replay.document import document
     from ...reports.replay.fidelity import report
 
+    text = json.dumps(document(outcome.fidelity), indent=1, ensure_ascii=False) + "\n"
+    for place in (outcome.folder / "fidelity.json", given.json_file):
+        if place is not None:
+            place.write_text(text, encoding="utf-8")
     show(report(outcome.fidelity))
-    if given.json_file is not None:
-        given.json_file.write_bytes((outcome.folder / "fidelity.json").read_bytes())
+    for note in (*outcome.notes, *_too_slow(outcome.folder)):
+        _tell(f"warning: {note}")
     if given.analysis:
         _analyze(outcome.folder)
     click.echo(outcome.folder)
+
+
+def _too_slow(folder: Path) -> list[str]:
+    from ...replay.lab.folder import too_slow
+
+    return [f"the machine did not keep up: {reason}" for reason in too_slow(folder)]
 
 
 def _analyze(folder: Path) -> None:

@@ -27,7 +27,7 @@ MOST_STEPS = 20
 def planned(prepared: Prepared) -> RenderableType:
     """Return the plan of a replay, for a terminal."""
     steps = prepared.replay.steps()
-    parts: list[RenderableType] = [_routes(prepared), Text("\n".join(_told(prepared.plan)))]
+    parts: list[RenderableType] = [_routes(prepared), Text("\n".join(told(prepared.plan)))]
     if steps:
         parts += [_steps(steps[:MOST_STEPS]), Text(_more(steps, prepared.replay.duration_ns))]
     return Group(*parts)
@@ -54,7 +54,8 @@ def _routes(prepared: Prepared) -> Table:
     return table
 
 
-def _told(plan: Mapping[str, Any]) -> Iterator[str]:
+def told(plan: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a plan says of all routes together, line by line."""
     frames = plan["frames"]
     read, sent = frames["read"], frames["planned"]
     yield f"{sent} frames in {_seconds(plan['duration_ns'])} s, of {read} read"

@@ -97,9 +97,8 @@ def _distribution(part: Part, tolerances: Tolerances) -> Finding | None:
     off = min(max(float(np.median(sample)) - delays.median_ms, -room), room)
     ours = np.maximum(sample - off, room)
     estimate = intervals.distance(ours, np.maximum(delays.values_ms, room), tolerance)
-    # The distance of a perfect sample is below the tolerance only when there are enough.
-    least = math.ceil(math.log(2 / intervals.ALPHA) / (2 * tolerance**2)) if tolerance else 0
-    return Finding(quantity, sample.size, 0.0, estimate, tolerance, few(sample.size, least))
+    weak = few(sample.size, enough_for_distance(tolerance))
+    return Finding(quantity, sample.size, 0.0, estimate, tolerance, weak)
 
 
 def _loss(part: Part, tolerances: Tolerances) -> Finding:
@@ -245,6 +244,13 @@ def _in_percent(
     if not weak and 0 < asked < 1:
         weak = rare(min(expected, n * (1 - asked)))
     return Finding(quantity, n, asked * 100, shown, tolerance * 100, weak)
+
+
+def enough_for_distance(tolerance: float) -> int:
+    """Return how many frames make the interval of a distance as narrow as its tolerance."""
+    if not tolerance:
+        return LEAST_FRAMES
+    return max(LEAST_FRAMES, math.ceil(math.log(2 / intervals.ALPHA) / (2 * tolerance**2)))
 
 
 def few(n: int, least: int = LEAST_FRAMES) -> str:

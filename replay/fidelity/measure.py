@@ -129,8 +129,16 @@ def _placed(way: Way, parts: Sequence[Part], tolerances: Tolerances) -> list[Pla
 
 def _counts(way: Way, rows: Rows, steps: Sequence[Step]) -> RouteCounts:
     outcome = rows.outcome[rows.route == way.number]
-    by_outcome = [int((outcome == one).sum()) for one in (SENT, REFUSED, DROPPED, ERROR)]
-    counted = RouteCounts(way.number, way.path, way.direction, int(outcome.size), *by_outcome)
+    counted = RouteCounts(
+        way.number,
+        way.path,
+        way.direction,
+        planned=int(outcome.size),
+        sent=int((outcome == SENT).sum()),
+        refused=int((outcome == REFUSED).sum()),
+        dropped_late=int((outcome == DROPPED).sum()),
+        errors=int((outcome == ERROR).sum()),
+    )
     if way.arrivals is None:
         return counted
     arrivals, journeys = way.arrivals, way.arrivals.journeys

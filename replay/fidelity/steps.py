@@ -29,6 +29,9 @@ UNTOUCHED = {
 APART_MS = 1.0
 """Delays of two steps must be so far from each other for one frame to show which it met."""
 
+MOST_LOSS = 0.5
+"""Beyond it, what is lost says little of whether the link was down."""
+
 
 def untouched(path: str, direction: str) -> AppliedStep:
     """Return the one step of a route that nothing was asked of."""
@@ -77,26 +80,35 @@ def _seen(
 ) -> tuple[int | None, int | None]:
     """When the last frame was sent that met the impairment before, and the first that met this.
 
-    It takes two that no frame can meet both of: loss of all or of none, or delays apart.
+    It takes two that no frame can meet both of: a link that is down and one that is not, or delays
+    apart.
     """
     frames = journeys.part(old[0], new[1])
-    if {before.percent("loss"), after.percent("loss")} == {0.0, 1.0}:
-        met_new = frames.was_lost() if after.percent("loss") else ~frames.was_lost()
-        told = np.ones(met_new.size, dtype=np.bool_)
-    else:
-        bounds = _between(before.delays, after.delays)
-        one_of_both = before.is_a_queue or after.is_a_queue
-        if bounds is None or one_of_both or before.percent("reorder") or after.percent("reorder"):
-            return None, None
-        told = (frames.came == 1) & frames.is_certain
-        rises = bounds[0] < bounds[1]
-        met_new = (frames.delay_ms() > sum(bounds) / 2) == rises
-    if not (told & met_new).any():
+    if (before.percent("loss") == 1) == (after.percent("loss") == 1):
+        return _seen_by_delay(frames, before, after)
+    came = np.flatnonzero(frames.came)
+    if not came.size or min(before.loss, after.loss) > MOST_LOSS:
         return None, None
-    by = int(np.flatnonzero(told & met_new)[0])
-    earlier = np.flatnonzero((told & ~met_new)[:by])
+    # What came met the step in which the link was not down.
+    first = int(came[-1]) + 1 if after.percent("loss") == 1 else int(came[0])
+    if first >= frames.sent_ns.size:
+        return None, None
+    return int(frames.sent_ns[first - 1]) if first else None, int(frames.sent_ns[first])
+
+
+def _seen_by_delay(frames: Journeys, before: Part, after: Part) -> tuple[int | None, int | None]:
+    bounds = _between(before.delays, after.delays)
+    mixed = any(one.is_a_queue or one.percent("reorder") for one in (before, after))
+    if bounds is None or mixed:
+        return None, None
+    told = (frames.came == 1) & frames.is_certain
+    met_new = (frames.delay_ms() > sum(bounds) / 2) == (bounds[0] < bounds[1])
+    first = np.flatnonzero(told & met_new)[:1]
+    if not first.size:
+        return None, None
+    earlier = np.flatnonzero((told & ~met_new)[: int(first[0])])
     after_ns = int(frames.sent_ns[earlier[-1]]) if earlier.size else None
-    return after_ns, int(frames.sent_ns[by])
+    return after_ns, int(frames.sent_ns[first[0]])
 
 
 def _between(old: Delays | None, new: Delays | None) -> tuple[float, float] | None:

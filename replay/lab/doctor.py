@@ -76,6 +76,16 @@ def runner(found: list[Check], needs: Iterable[str] = host.SCENARIO) -> str | No
     return "guest" if has["guest kernel"] else None
 
 
+def replay_runners(found: list[Check]) -> dict[str, str | None]:
+    """Return the kernel for each kind of replay, by the options that ask for it."""
+    needs = {
+        "--lab": host.WIRES,
+        "--lab --profile": (*host.WIRES, "netem"),
+        "--live": host.SCENARIO,
+    }
+    return {kind: runner(found, needed) for kind, needed in needs.items()}
+
+
 def apt(*packages: str) -> str:
     """Return the command that installs Debian packages."""
     return f"sudo apt-get install {' '.join(packages)}"

@@ -41,7 +41,7 @@ def isolated(*command: str) -> list[str]:
 
 
 def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
-    """Run what a folder holds in the running kernel, to its end: a scenario, or what `module` reads.
+    """Run a scenario, or what `module` reads in a folder, in the running kernel to its end.
 
     Raises
     ------
@@ -64,7 +64,8 @@ def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
 PROBES = {
     "namespaces": "true",
     "links": "ip link add name v0 type veth peer name v1 && ip link add name b0 type bridge",
-    "wires": "ip link add name v0 type veth peer name v1 && tc qdisc add dev v0 handle ffff: ingress"
+    "wires": "ip link add name v0 type veth peer name v1"
+    " && tc qdisc add dev v0 handle ffff: ingress"
     " && tc filter add dev v0 parent ffff: protocol all u32 match u32 0 0"
     " action mirred egress redirect dev v1",
     "netem": "tc qdisc add dev lo root netem delay 1ms",
@@ -95,6 +96,9 @@ def lacks(probe: str) -> str | None:
 
 SCENARIO = ("namespaces", "links", "netem", "sctp")
 """The probes of what a run of a scenario needs."""
+
+WIRES = ("namespaces", "links", "wires")
+"""Those of a packet replay that nothing impairs; else netem, too."""
 
 
 def missing(needs: Iterable[str] = SCENARIO) -> str | None:

@@ -12,6 +12,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+from ..packets.sockets import OutletError
 from ..perform import Performance
 from ..request import Replay
 from . import tc
@@ -54,7 +55,7 @@ def main() -> None:
     (folder / "logs" / "kernel").write_text(f"{kernel.sysname} {kernel.release} {kernel.version}\n")
     try:
         replay(folder)
-    except (StageError, tc.TcError) as error:
+    except (StageError, tc.TcError, OutletError, ValueError) as error:
         sys.exit(str(error))
 
 

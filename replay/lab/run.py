@@ -127,7 +127,7 @@ def run(
             kernel.run(out, scenario["duration_s"] + SETUP_S)
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
             facts["captures"] = _assemble(scenario, out, facts["versions"])
-            facts["pace"] = _pace(out / folder.LOGS)
+            facts["pace"] = kept_up(out / folder.LOGS)
         except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
 
@@ -138,7 +138,7 @@ def _write_messages(out: Path, recorded: Mapping[str, Iterable[Message]]) -> Non
             file.writelines(messages.lines(sent))
 
 
-def _pace(logs: Path) -> dict[str, Any]:
+def kept_up(logs: Path) -> dict[str, Any]:
     """Return how the kernel fared, and why its run cannot be trusted: `too_slow`, often empty."""
     told: dict[str, Any] = json.loads((logs / "pace.json").read_text(encoding="utf-8"))
     counts = json.loads((logs / "recordings.json").read_text(encoding="utf-8"))

@@ -78,8 +78,8 @@ def mtu_of(largest_frame_bytes: int) -> int:
 
 def _hand_over(came_in: str, goes_out: str) -> list[str]:
     everything = "protocol all u32 match u32 0 0"
+    action = f"action mirred egress redirect dev {goes_out}"
     return [
         f"qdisc add dev {came_in} handle ffff: ingress",
-        f"filter add dev {came_in} parent ffff: {everything}"
-        f" action mirred egress redirect dev {goes_out}",
+        f"filter add dev {came_in} parent ffff: {everything} {action}",
     ]

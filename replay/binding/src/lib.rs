@@ -2,6 +2,7 @@
 
 mod error;
 mod fingerprints;
+mod rewrite;
 mod sender;
 
 use pyo3::prelude::*;
@@ -14,5 +15,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sender::plan, module)?)?;
     module.add_function(wrap_pyfunction!(sender::log_schema, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprints::fingerprints, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
     Ok(())
 }

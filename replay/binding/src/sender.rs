@@ -95,14 +95,14 @@ pub fn log_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(PySchema::new(log::schema()).into_pyobject(py)?.into_any())
 }
 
-fn read(orders_json: &str) -> PyResult<(Orders, Option<Filter>)> {
+pub fn read(orders_json: &str) -> PyResult<(Orders, Option<Filter>)> {
     let orders = Orders::parse(orders_json).map_err(to_python)?;
     let filter = orders.filter.as_deref().map(pathscope_filter::compile).transpose();
     Ok((orders, filter.map_err(|error| to_python(error.into()))?))
 }
 
 /// Python's own reading of JSON makes the same of it as this file would, in more lines.
-fn dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+pub fn dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let json = serde_json::to_string(facts).map_err(arrow)?;
     py.import("json")?.call_method1("loads", (json,))
 }
