@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .analyzer.compare.runs import Run
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .analyzer.compare.comparison import Comparison
-    from .dissectors.ledger import Source
+    from .dissectors.ledger import ReadOptions, Source
     from .replay.lab.run import Kernel
     from .replay.lab.scenario import Scenario
     from .replay.live.run import Made
-    from .replay.live.scenario import Talk
+    from .replay.live.talk import Talk
 
 Node = dict[str, Any]
 
@@ -57,6 +57,7 @@ def run(
     association: int | None = None,
     flow: int | None = None,
     labels: Sequence[str] = (),
+    options: ReadOptions | None = None,
     originals: Iterable[Source] = (),
     repetitions: int = 1,
     seed: int = 1,
@@ -67,7 +68,9 @@ def run(
 
     Parameters
     ----------
-    trace, out, profile, sctp, kernel, association, flow, labels, repetitions, seed, force, progress
+    trace, profile, sctp, association, flow, labels, options, seed
+        As `replay.live.run.plan` has them.
+    out, kernel, repetitions, force, progress
         As `replay.live.run.run` has them.
     originals
         Further captures of the original kind of run: a verdict needs several on either side.
@@ -81,29 +84,31 @@ def run(
     LabError
         When a run fails.
     """
-    from .replay.live.run import run as make
+    from .replay.live import run as live
 
-    made = make(
+    planned = live.plan(
         trace,
-        out,
         profile=profile,
         sctp=sctp,
-        kernel=kernel,
         association=association,
         flow=flow,
         labels=labels,
-        repetitions=repetitions,
+        options=options,
         seed=seed,
-        force=force,
-        progress=progress,
     )
-    return LiveRun(
-        made.folder, made.scenario, made, beside((trace, *originals), made, labels, seed)
+    made = live.run(
+        planned, out, kernel=kernel, repetitions=repetitions, force=force, progress=progress
     )
+    found = beside((trace, *originals), made, labels, options, seed)
+    return LiveRun(made.folder, planned.scenario, made, found)
 
 
 def beside(
-    sources: Sequence[Source], made: Made, labels: Sequence[str] = (), seed: int = 1
+    sources: Sequence[Source],
+    made: Made,
+    labels: Sequence[str] = (),
+    options: ReadOptions | None = None,
+    seed: int = 1,
 ) -> Comparison:
     """Compare a trace, and others of its kind, with the runs that send it again.
 
@@ -115,24 +120,29 @@ def beside(
         The runs.
     labels
         Names for paths, which do not replace those of the runs.
+    options
+        How the sources are read.
     seed
         Of the random numbers that intervals and tests draw.
     """
-    talk, rules = made.talk, (*made.talk.paths.labels(), *labels)
-    ours = [
-        Run(str(one), _only(_analyzed(one, rules, "both"), talk, None if number else talk.number))
-        for number, one in enumerate(sources)
-    ]
+    talk = made.planned.talk
+    rules = (*talk.paths.labels(), *labels)
+    ours = []
+    for number, one in enumerate(sources):
+        document = _analyzed(one, rules, "both", options)
+        ours.append(Run(str(one), _only(document, talk, None if number else talk.number)))
     theirs = [
-        Run(str(one), _only(_analyzed(one, rules, talk.seen_at), talk, None)) for one in made.runs
+        Run(str(one), _only(_analyzed(one, (), talk.seen_at, None), talk, None))
+        for one in made.runs
     ]
     return compare(RunSet(ORIGINAL, tuple(ours), ()), RunSet(LIVE, tuple(theirs), ()), seed=seed)
 
 
-def _analyzed(source: Source, rules: Sequence[str], end: str) -> Node:
+def _analyzed(source: Source, rules: Sequence[str], end: str, options: ReadOptions | None) -> Node:
     from .api import analyze
 
-    return analyze(source, labels=rules, end=end).to_dict()
+    with_flows = None if options is None else replace(options, flows=True)
+    return analyze(source, labels=rules, end=end, options=with_flows).to_dict()
 
 
 def _only(document: Node, talk: Talk, number: int | None) -> Node:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..lab.options import kernel_of, lab_refusals
+from ..options import read_options
 from ..terminal import show
 from .asking import profile_of
 
 if TYPE_CHECKING:
+    from ...dissectors.ledger import ReadOptions
+    from ...live import LiveRun
     from .options import Given
 
 PACKETS_ONLY = {
     "--lab": "lab",
     "--interface": "interfaces",
     "--write": "write",
-    "--dry-run": "dry_run",
-    "--filter": "expression",
     "--from": "from_s",
     "--to": "to_s",
     "--speed": "speed",
@@ -43,31 +44,73 @@ def replay_live(given: Given) -> None:
     wrong = [option for option, name in PACKETS_ONLY.items() if getattr(given, name)]
     if wrong:
         raise click.UsageError(f"--live sends no frames of the trace: without {', '.join(wrong)}")
-    if len(given.traces) != 1:
-        raise click.UsageError("--live takes one trace")
+    if given.loops > 1:
+        raise click.UsageError("--loop is for frames; --repetitions makes more runs")
+    with lab_refusals():
+        if given.dry_run:
+            _plan(given)
+            return
+        made = _made(given)
+    _report(given, made)
+
+
+def _options(given: Given) -> ReadOptions:
+    return read_options(given.expression, given.udp_ports, None, flows=True)
+
+
+def _profile(given: Given) -> dict[str, Any] | None:
+    profile = profile_of(given)
+    return None if profile is None else profile.document()
+
+
+def _plan(given: Given) -> None:
+    from ...replay.live.run import plan
+    from ...reports.replay.live import planned, report
+
+    made = plan(
+        given.traces[0],
+        profile=_profile(given),
+        sctp=given.sctp,
+        association=given.association,
+        flow=given.flow,
+        labels=given.labels,
+        options=_options(given),
+    )
+    show(report(planned(made)))
+
+
+def _made(given: Given) -> LiveRun:
     from ...live import run
+
+    trace, *others = given.traces
+    return run(
+        trace,
+        given.out or Path(f"{trace.stem}-live-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"),
+        profile=_profile(given),
+        sctp=given.sctp,
+        kernel=kernel_of(given.kernel),
+        association=given.association,
+        flow=given.flow,
+        labels=given.labels,
+        options=_options(given),
+        originals=others,
+        repetitions=given.repetitions,
+        seed=1 if given.seed is None else given.seed,
+        force=given.force,
+        progress=lambda words: click.echo(words, err=True),
+    )
+
+
+def _report(given: Given, made: LiveRun) -> None:
+    from ...replay.lab.folder import too_slow
     from ...reports.replay.live import document, report
 
-    trace = given.traces[0]
-    place = given.out or Path(f"{trace.stem}-live-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-    with lab_refusals():
-        profile = profile_of(given)
-        made = run(
-            trace,
-            place,
-            profile=None if profile is None else profile.document(),
-            sctp=given.sctp,
-            kernel=kernel_of(given.kernel),
-            association=given.association,
-            labels=given.labels,
-            repetitions=given.repetitions,
-            seed=1 if given.seed is None else given.seed,
-            force=given.force,
-            progress=lambda words: click.echo(words, err=True),
-        )
     found = document(made)
     if given.json_file is not None:
         text = json.dumps(found, indent=1, ensure_ascii=False)
         given.json_file.write_text(text + "\n", encoding="utf-8")
     show(report(found))
+    for place in made.made.runs:
+        for reason in too_slow(place):
+            click.echo(f"warning: {place}: the machine did not keep up: {reason}", err=True)
     click.echo(made.folder)

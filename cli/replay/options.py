@@ -59,6 +59,7 @@ class Given:
     seed: int | None
     sctp: tuple[str, ...]
     association: int | None
+    flow: int | None
     repetitions: int
     tolerances: Path | None
     json_file: Path | None
@@ -252,6 +253,13 @@ LIVE = (
         type=click.IntRange(0),
         metavar="N",
         help="With --live: which association. [default: the one with most data]",
+    ),
+    click.option(
+        "--flow",
+        type=click.IntRange(0),
+        metavar="N",
+        help="With --live: which flow of TCP or UDP. [default: an association; where there is none,"
+        " the flow with most data]",
     ),
     click.option(
         "--repetitions",

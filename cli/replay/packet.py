@@ -52,8 +52,9 @@ def _check(given: Given) -> None:
         raise click.UsageError("--profile and --profile-from: one profile at a time")
     if given.lab and given.interfaces:
         raise click.UsageError("--lab makes its own interfaces: it goes without --interface")
-    if given.sctp or given.association is not None or given.repetitions > 1:
-        raise click.UsageError("--sctp, --association and --repetitions are for --live")
+    of_live = given.association is not None or given.flow is not None
+    if given.sctp or of_live or given.repetitions > 1:
+        raise click.UsageError("--sctp, --association, --flow, --repetitions are for --live")
     if given.allow_live_network and not given.interfaces:
         raise click.UsageError("--allow-live-network goes with --interface, which names the one")
     if len(given.profile_from) > 2:

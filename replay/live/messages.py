@@ -48,10 +48,13 @@ class Sent:
         up, and not below 0.
     warnings
         What is not as it was.
+    interleaved
+        Whether any of it came in I-DATA (RFC 8260).
     """
 
     table: pa.Table
     warnings: tuple[str, ...] = ()
+    interleaved: bool = False
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -111,7 +114,8 @@ def of_association(batches: Iterable[pa.RecordBatch], end: End, zero_ns: int) ->
         "ordered": rows["ordered"].cast(pa.int64()),
         "ppid": ppid,
     }
-    return Sent(_table(table), tuple(_of_messages(HOSTS[end], broken, len(rows))))
+    told = tuple(_of_messages(HOSTS[end], broken, len(rows)))
+    return Sent(_table(table), told, interleaved=_count(rows["interleaved"], True) > 0)
 
 
 def _of_messages(host: str, broken: Mapping[str, int], messages: int) -> Iterator[str]:
@@ -222,7 +226,7 @@ def _equal(column: pa.Array, value: object) -> pa.Array:
     return pc.fill_null(pc.equal(column, value), False)
 
 
-def _count(column: pa.ChunkedArray, value: str) -> int:
+def _count(column: pa.ChunkedArray, value: object) -> int:
     import pyarrow.compute as pc
 
     return int(pc.sum(_equal(column, value)).as_py() or 0)  # of none there is no sum

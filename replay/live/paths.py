@@ -62,10 +62,18 @@ class LivePath:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All of them, in the order of the trace, and what is not as it was."""
+    """All of them, in the order of the trace, and those of the trace that have none."""
 
     paths: tuple[LivePath, ...]
-    warnings: tuple[str, ...]
+    without: tuple[TracePath, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is not as it was."""
+        return tuple(
+            f"no path for {one.label}: it shares an address, and carried no data"
+            for one in self.without
+        )
 
     def of_trace(self, number: int) -> LivePath | None:
         """Return the lab's path for one of the trace."""
@@ -95,15 +103,12 @@ def choose_paths(found: Sequence[TracePath]) -> Paths:
     kept, crossed = _apart(found)
     if not kept or len(kept) > MOST_PATHS:
         raise LiveError(f"{len(kept)} paths: the lab has 1 to {MOST_PATHS}")
-    warnings = [
-        f"no path for {one.label}: it shares an address, and carried no data" for one in crossed
-    ]
     names = _names(kept)
     addresses = _addresses(kept)
     made = tuple(
         LivePath(name, *pair, path) for path, name, pair in zip(kept, names, addresses, strict=True)
     )
-    return Paths(made, tuple(warnings))
+    return Paths(made, tuple(crossed))
 
 
 def _ends(path: TracePath) -> tuple[str, str]:

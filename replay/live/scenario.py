@@ -2,86 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..lab.scenario import ENDS, Scenario, parse
 from . import timeline
+from .talk import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..profiles.schedule import Step
-    from .messages import Sent
-    from .paths import Paths
-    from .settings import Chosen
-    from .timeline import Timeline
-
-NS_PER_S = 1_000_000_000
-
-LONGEST_S = 86_400
-"""Of a scenario."""
-
-QUIET_S = 0.05
-"""After the last message: it is under way before its sender closes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """What is to be made again: one association, or one flow.
-
-    Attributes
-    ----------
-    name
-        What the scenario is called.
-    what
-        Which it is, in words.
-    protocol
-        `sctp`, `tcp` or `udp`.
-    number
-        Of the association or flow in the trace's analysis.
-    seen_at
-        Which captures of a run show what the trace does: `client`, `server` or `both`.
-    paths
-        The lab's.
-    primary
-        Name of the path that the first new data took.
-    zero_ns
-        When the connection was up, since the trace's first frame.
-    end_ns
-        When it was over, since it was up.
-    sent
-        What client and server sent.
-    settings
-        Of SCTP, of both ends; of other protocols none.
-    acts
-        What the ends did beside sending.
-    at_start
-        Which ends have their address of each path from the beginning.
-    warnings
-        What is not as it was.
-    """
-
-    name: str
-    what: str
-    protocol: str
-    number: int
-    seen_at: str
-    paths: Paths
-    primary: str
-    zero_ns: int
-    end_ns: int
-    sent: Mapping[str, Sent]
-    settings: Sequence[Chosen] = ()
-    acts: Timeline = field(default_factory=lambda: timeline.Timeline({}, ()))
-    at_start: Mapping[str, bool | str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def duration_s(self) -> float:
-        """How long the run lasts after the connection is up, in seconds."""
-        last_ns = max(sent.last_ns for sent in self.sent.values())
-        return max(self.end_ns, last_ns) / NS_PER_S + QUIET_S
+    from .talk import Talk
 
 
 def scenario(
@@ -143,10 +74,3 @@ def scenario(
     made = parse(document, talk.name)
     told = (*talk.warnings, *talk.paths.warnings, *links.warnings, *talk.acts.warnings)
     return made, told + tuple(w for sent in talk.sent.values() for w in sent.warnings)
-
-
-def primary_of(paths: Paths, first: int | None, at_first: Mapping[str, bool | str]) -> str:
-    """Return the path that is primary at the start: where new data went first, if it can be."""
-    ready = [path for path in paths.paths if at_first.get(path.name, True) is True]
-    chosen = next((path for path in ready if path.trace.number == first), None)
-    return (chosen or (ready or list(paths.paths))[0]).name

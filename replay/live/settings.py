@@ -199,7 +199,10 @@ def _shown(
     if delay.value is not None:
         sack_ms = min(round(delay.value * 1000), MOST_SACK_DELAY_MS)
         found["sack_delay_ms"] = ("inferred", sack_ms, "how long SACKs of lone packets took")
-    return found | _stated(facts, end, interleaved=interleaved)
+    found |= _stated(facts, end, interleaved=interleaved)
+    if association.asconf:
+        found["asconf"] = ("observed", True, "ASCONF was sent")
+    return found
 
 
 def _of_failover(association: Association, failover: Any) -> Known:

@@ -7,7 +7,7 @@ Before that, a path is as the profile has it at that instant.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .errors import LiveError
@@ -57,6 +57,10 @@ class Timeline:
     at_first: dict[str, dict[str, Impairment]]
     actions: tuple[Action, ...]
     warnings: tuple[str, ...] = ()
+
+    def before(self, actions: Sequence[Action]) -> Timeline:
+        """Return the same with actions before its own."""
+        return replace(self, actions=(*actions, *self.actions))
 
 
 def of_steps(

@@ -1,10 +1,10 @@
-"""What of a trace is sent again: one association, or one flow, with all that is known of it."""
+"""A trace that has been read, and what of it is sent again: one association, or one flow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from ...analyzer.associations import analyze_ledger
 from ...analyzer.labels import LabelRule
@@ -14,24 +14,20 @@ from ...dissectors.ledger import ReadOptions
 from ...dissectors.rows import rows
 from ...dissectors.selection import Selection
 from ..lab import folder
-from . import messages, settings, timeline
 from .errors import LiveError
-from .messages import ENDS, HOSTS
-from .paths import TracePath, choose_paths
-from .scenario import LONGEST_S, Talk, primary_of
+from .messages import ENDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
     from ...analyzer.flow_model import Flow
     from ...analyzer.model import Association, CaptureResult
-    from ...dissectors.ledger import Ledger, Row, Source
-    from .messages import End, Sent
-    from .overrides import Override
+    from ...dissectors.ledger import Ledger, Source
+    from .messages import End
 
-TABLES = {"tcp": "segments", "udp": "datagrams"}
+SeenAt = Literal["client", "server", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +44,8 @@ class Trace:
         In which capture each end is seen best: its own where a run has one.
     ledger, result
         Of `source`.
+    options
+        How all of it is read.
     """
 
     name: str
@@ -55,9 +53,34 @@ class Trace:
     ends: dict[End, Source]
     ledger: Ledger
     result: CaptureResult
+    options: ReadOptions
+
+    @property
+    def first_ns(self) -> int:
+        """Time of the first frame, on the capture's clock."""
+        found: int | None = self.ledger.capture["start_ns"]
+        return found or 0
+
+    def seen_at(self, vantage: str) -> SeenAt:
+        """Return the end at which a new run has to be looked at to be like the trace."""
+        if self.ends["a"] != self.ends["b"]:
+            return "both"
+        return "server" if vantage == "b" else "client"
+
+    def stream(
+        self, end: End, table: str, damage: list[str], association: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield a streamed table of the capture that sees an end best.
+
+        What a damaged capture has before its damage counts, and the damage is noted.
+        """
+        try:
+            yield from rows(self.ends[end], table, self.options, Selection(None, association))
+        except CaptureError as error:
+            damage.append(f"the trace ends early: {error}")
 
 
-def read(source: Source, labels: Sequence[str] = ()) -> Trace:
+def read(source: Source, labels: Sequence[str] = (), options: ReadOptions | None = None) -> Trace:
     """Read a capture, or the folder of a run of the lab.
 
     Raises
@@ -76,26 +99,21 @@ def read(source: Source, labels: Sequence[str] = ()) -> Trace:
         captures = folder.chosen(place, "both")
         labels = (*labels, *folder.labels(place))
         ends = {"a": captures[0], "b": captures[-1]}
-    ledger = ledgers.read(ends["a"], ReadOptions(flows=True))
-    rules = tuple(map(LabelRule.parse, labels))
-    return Trace(name or "trace", ends["a"], ends, ledger, analyze_ledger(ledger, [], rules))
+    options = replace(options or ReadOptions(), flows=True)
+    ledger = ledgers.read(ends["a"], options)
+    result = analyze_ledger(ledger, [], tuple(map(LabelRule.parse, labels)))
+    return Trace(name or "trace", ends["a"], ends, ledger, result, options)
 
 
-def talk(
-    trace: Trace,
-    overrides: tuple[Override, ...] = (),
-    *,
-    association: int | None = None,
-    flow: int | None = None,
-) -> Talk:
+def choose(
+    trace: Trace, *, association: int | None = None, flow: int | None = None
+) -> Association | Flow:
     """Return what is sent again.
 
     Parameters
     ----------
     trace
         As `read` returned it.
-    overrides
-        Settings of SCTP that the user asks for.
     association, flow
         Which one, by its number in the analysis; None for the association with most new data, or
         in a trace without any, the flow.
@@ -103,16 +121,14 @@ def talk(
     Raises
     ------
     LiveError
-        When there is no such thing, or it cannot be sent again.
+        When there is no such thing, or it is a part of something else.
     """
     found = trace.result
     if association is not None and flow is not None:
         raise LiveError("either an association or a flow is sent again, not both")
     if flow is None and (found.associations or association is not None):
-        return _of_association(trace, _chosen(found.associations, association), overrides)
-    if overrides:
-        raise LiveError("--sctp: what is sent again is not SCTP")
-    return _of_flow(trace, _chosen_flow(found.flows, flow))
+        return _chosen(found.associations, association)
+    return _chosen_flow(found.flows, flow)
 
 
 def _chosen(found: Sequence[Association], number: int | None) -> Association:
@@ -152,167 +168,3 @@ def _new_bytes(association: Association) -> float:
 
 def _payload_bytes(flow: Flow) -> float:
     return sum(one.metrics["payload_bytes"].value or 0 for one in flow.directions.values())
-
-
-# -- SCTP
-
-
-def _of_association(
-    trace: Trace, association: Association, overrides: tuple[Override, ...]
-) -> Talk:
-    own: dict[str, list[Row]] = {
-        table: trace.ledger.by_association(table).get(association.number, [])
-        for table in ("associations", "heartbeats", "runs")
-    }
-    facts = own["associations"][0]
-    up_ns = association.established.ns or association.start.ns or 0
-    over_ns = association.end.ns or up_ns
-    sent: dict[str, Sent] = {}
-    interleaved = False
-    damage: list[str] = []
-    for end in ENDS:
-        number, zero_ns = _elsewhere(trace, end, association, facts)
-        batches = _Watched(trace.ends[end], "messages", number, damage)
-        sent[HOSTS[end]] = messages.of_association(batches, end, zero_ns)
-        interleaved = interleaved or batches.interleaved
-    paths = choose_paths(_paths(association, own["runs"]))
-    starts = timeline.at_start(association, paths)
-    first = own["runs"][0]["path"] if own["runs"] else None
-    many = len(trace.result.associations)
-    which = f"association {association.number} of {trace.name}"
-    warnings = [*damage]
-    if many > 1:
-        warnings.append(
-            f"{many} associations in the trace: number {association.number} is sent again"
-        )
-    if not association.seen_handshake:
-        warnings.append("the trace has no handshake: times count from the first packet")
-    return _checked(
-        Talk(
-            name=f"live-{trace.name}",
-            what=which,
-            protocol="sctp",
-            number=association.number,
-            seen_at=_seen_at(trace, association.captured_at),
-            paths=paths,
-            primary=primary_of(paths, first, starts),
-            zero_ns=up_ns - _first_ns(trace),
-            end_ns=over_ns - up_ns,
-            sent=sent,
-            settings=settings.choose(
-                association, facts, own["heartbeats"], overrides, interleaved=interleaved
-            ),
-            acts=timeline.of_association(association, paths, up_ns, over_ns - up_ns),
-            at_start=starts,
-            warnings=tuple(warnings),
-        )
-    )
-
-
-def _elsewhere(trace: Trace, end: End, association: Association, facts: Row) -> tuple[int, int]:
-    """Return the number of the association in an end's own capture, and when it was up there."""
-    if trace.ends[end] == trace.source:
-        up = association.established.ns or association.start.ns or 0
-        return association.number, up
-    ledger = ledgers.read(trace.ends[end], ReadOptions())
-    for row in ledger.rows("associations"):
-        if (row["a_tag"], row["b_tag"]) == (facts["a_tag"], facts["b_tag"]):
-            return row["association"], row["established_ns"] or row["start_ns"]
-    raise LiveError(
-        f"{trace.ends[end]}: it has no association with the tags of the other capture's"
-    )
-
-
-class _Watched:
-    """The batches of a streamed table; damage at its end is noted, as what came before counts."""
-
-    def __init__(
-        self, source: Source, table: str, association: int | None, damage: list[str]
-    ) -> None:
-        self._rows = rows(source, table, None, Selection(None, association))
-        self._damage = damage
-        self.interleaved = False
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        try:
-            for batch in self._rows:
-                if "interleaved" in batch.schema.names:
-                    self.interleaved = self.interleaved or True in batch["interleaved"].to_pylist()
-                yield batch
-        except CaptureError as error:
-            self._damage.append(f"the trace ends early: {error}")
-
-
-def _paths(association: Association, runs: Iterable[Row]) -> list[TracePath]:
-    carried = dict.fromkeys((path.number for path in association.paths), 0)
-    for run in runs:
-        carried[run["path"]] += run["user_bytes"]
-    return [
-        TracePath(path.number, path.label, path.a_address, path.b_address, carried[path.number])
-        for path in association.paths
-    ]
-
-
-# -- TCP and UDP
-
-
-def _of_flow(trace: Trace, flow: Flow) -> Talk:
-    up_ns = flow.established.ns or flow.start.ns or 0
-    over_ns = flow.end.ns or up_ns
-    damage: list[str] = []
-    sent = {
-        HOSTS[end]: messages.of_flow(
-            flow.protocol,
-            _Watched(trace.source, TABLES[flow.protocol], None, damage),
-            flow.number,
-            end,
-            up_ns,
-        )
-        for end in ENDS
-    }
-    a, b = flow.endpoints["a"].address, flow.endpoints["b"].address
-    paths = choose_paths([TracePath(0, flow.label, a, b, 1)])
-    count = len(trace.result.flows)
-    warnings = [*dict.fromkeys(damage)]
-    if count > 1:
-        warnings.append(f"{count} flows in the trace: number {flow.number} is sent again")
-    return _checked(
-        Talk(
-            name=f"live-{trace.name}",
-            what=f"{flow.protocol.upper()} flow {flow.number} of {trace.name}",
-            protocol=flow.protocol,
-            number=flow.number,
-            seen_at=_seen_at(trace, "unknown"),
-            paths=paths,
-            primary=paths.paths[0].name,
-            zero_ns=up_ns - _first_ns(trace),
-            end_ns=over_ns - up_ns,
-            sent=sent,
-            warnings=tuple(warnings),
-        )
-    )
-
-
-def _seen_at(trace: Trace, vantage: str) -> str:
-    """Return the end at which a new run has to be looked at to be like the trace."""
-    if trace.ends["a"] != trace.ends["b"]:
-        return "both"
-    return "server" if vantage == "b" else "client"
-
-
-def _first_ns(trace: Trace) -> int:
-    found: Any = trace.ledger.capture["start_ns"]
-    return int(found or 0)
-
-
-def _checked(made: Talk) -> Talk:
-    if not any(len(sent) for sent in made.sent.values()):
-        raise LiveError(f"{made.what}: it carried no data")
-    if made.duration_s > LONGEST_S:
-        raise LiveError(
-            f"{made.what}: it lasts {made.duration_s:.0f} s, the lab {LONGEST_S} at most"
-        )
-    most = max(sent.streams for sent in made.sent.values())
-    if most > messages.MOST_STREAMS:
-        raise LiveError(f"{made.what}: data in stream {most - 1}, which no association has")
-    return made

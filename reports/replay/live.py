@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...analyzer.compare.courses import Move
     from ...analyzer.compare.runs import Run
     from ...live import LiveRun
+    from ...replay.live.run import Planned
 
 SCHEMA = "pathscope.live/1"
 
@@ -39,15 +40,26 @@ NOTHING = "-"
 
 def document(made: LiveRun, seed: int = 1) -> Node:
     """Return all that is known of it as one JSON document."""
-    talk = made.made.talk
+    return planned(made.made.planned) | {
+        "folder": file_name(str(made.folder)),
+        "runs": [file_name(str(place)) for place in made.made.runs],
+        "handovers": [
+            {"sender": sender, "original": _move(before), "live": _move(after)}
+            for sender, before, after in _handovers(made.comparison)
+        ],
+        "comparison": compared.document(made.comparison, seed),
+    }
+
+
+def planned(plan: Planned) -> Node:
+    """Return what is known before a run: the document without its results."""
+    talk = plan.talk
     return {
         "schema": SCHEMA,
         "tool": {"version": _core.__version__, "build_profile": _core.build_profile},
         "what": talk.what,
         "protocol": talk.protocol,
-        "folder": file_name(str(made.folder)),
-        "runs": [file_name(str(place)) for place in made.made.runs],
-        "duration_s": made.scenario["duration_s"],
+        "duration_s": plan.scenario["duration_s"],
         "messages": {
             host: {"messages": len(sent), "user_bytes": sent.user_bytes}
             for host, sent in talk.sent.items()
@@ -62,12 +74,8 @@ def document(made: LiveRun, seed: int = 1) -> Node:
             for path in talk.paths.paths
         ],
         "settings": [asdict(one) for one in talk.settings],
-        "warnings": list(made.made.warnings),
-        "handovers": [
-            {"sender": sender, "original": _move(before), "live": _move(after)}
-            for sender, before, after in _handovers(made.comparison)
-        ],
-        "comparison": compared.document(made.comparison, seed),
+        "actions": len(plan.scenario["actions"]),
+        "warnings": list(plan.warnings),
     }
 
 
@@ -99,7 +107,7 @@ def _courses(run: Run) -> dict[str, tuple[Move, ...]]:
 
 
 def report(found: Node) -> Group:
-    """Render a document of `pathscope.live/1`."""
+    """Render a document of `pathscope.live/1`, or what `planned` returned."""
     return Group(*_parts(found))
 
 
@@ -107,19 +115,24 @@ def _parts(found: Node) -> Iterator[RenderableType]:
     yield Text(f"{found['what']}, sent again for {found['duration_s']:.1f} s")
     for host, sent in found["messages"].items():
         yield Text(f"{host}: {sent['messages']} messages, {sent['user_bytes']} bytes")
-    yield Text(f"folder: {found['folder']}")
+    yield Text(f"changes of links and acts of the ends meanwhile: {found['actions']}")
     yield section("Paths", _paths(found["paths"]))
     changed = [one for one in found["settings"] if one["value"] != one["was"]]
     if changed:
         yield section("Changed", Group(*map(Text, map(_change, changed))))
     if found["settings"]:
         yield section("Settings", _settings(found["settings"]))
+    if "comparison" in found:
+        yield from _results(found)
+    if found["warnings"]:
+        yield section("Not as it was", Group(*map(Text, found["warnings"])))
+
+
+def _results(found: Node) -> Iterator[RenderableType]:
     yield section("Handovers", Group(*_of_handovers(found)))
     differences = [d for g in found["comparison"]["groups"] for d in g["differences"]]
     if differences:
         yield section("What happened", Group(*(Text(cells.difference(d)) for d in differences)))
-    if found["warnings"]:
-        yield section("Not as it was", Group(*map(Text, found["warnings"])))
 
 
 def _paths(paths: Sequence[Node]) -> Table:

@@ -73,6 +73,8 @@ def test_other_settings_change_it_as_the_formula_says(original: Path, tmp_path: 
     changed = {one.place.split()[0] for one in made.comparison.differences if one.kind == "setting"}
     assert {"rto_min_s", "rto_max_s"} <= changed
     given = {
-        one.name: (one.was, one.value) for one in made.made.talk.settings if one.source == "given"
+        one.name: (one.was, one.value)
+        for one in made.made.planned.talk.settings
+        if one.source == "given"
     }
     assert given == {"rto_min_ms": (500, 1000), "rto_max_ms": (500, 1000)}

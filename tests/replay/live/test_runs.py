@@ -10,7 +10,7 @@ from pathscope import api, live
 from pathscope.replay.lab import events, folder
 from pathscope.replay.live import trace
 from pathscope.replay.live.errors import LiveError
-from pathscope.replay.live.overrides import parse_overrides
+from pathscope.replay.live.run import plan
 from running import CAPTURES, MIXED
 
 FEW_MS = {"paths": {"*": {"both": {"delay_ms": 10}}}}
@@ -29,7 +29,7 @@ def test_address_changes_are_made_again(tmp_path: Path) -> None:
     capture = CAPTURES / "lab-asconf" / "client.pcapng"
     made = live.run(capture, tmp_path / "again", profile=FEW_MS, kernel="guest")
     (before,), (after,) = (
-        api.analyze(one, end="client", labels=made.made.talk.paths.labels()).associations
+        api.analyze(one, end="client", labels=made.made.planned.talk.paths.labels()).associations
         for one in (capture, made.folder)
     )
     assert [(one.sender, one.request, one.outcome) for one in before.asconf] == [
@@ -50,7 +50,7 @@ def test_flows_are_made_again(flow: int, protocol: str, size: int, tmp_path: Pat
     assert log(made.folder, "client", "closed")["sent_bytes"] == size
     assert log(made.folder, "server", "received")["received_bytes"] == size
     # The lab has one subnet a path: hosts behind a router get other addresses.
-    (path,) = made.made.talk.paths.paths
+    (path,) = made.made.planned.talk.paths.paths
     assert path.is_moved
 
 
@@ -61,7 +61,7 @@ def test_a_repeated_run_has_the_next_seed(tmp_path: Path) -> None:
     assert seeds == [1, 2]
     (group,) = made.comparison.pairing.groups
     assert (len(group.baseline), len(group.candidate)) == (1, 2)
-    assert "no profile" in made.made.warnings[0]
+    assert "no profile" in made.made.planned.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -79,22 +79,23 @@ def test_what_cannot_be_made_again_is_refused(
     capture: Path, asked: dict[str, int], what: str
 ) -> None:
     with pytest.raises(LiveError, match=what):
-        trace.talk(trace.read(capture), **asked)  # type: ignore[arg-type]
+        plan(capture, **asked)  # type: ignore[arg-type]
 
 
 def test_settings_of_sctp_are_of_nothing_else() -> None:
     with pytest.raises(LiveError, match="not SCTP"):
-        trace.talk(trace.read(MIXED), parse_overrides(["pmr=1"]))
+        plan(MIXED, sctp=["pmr=1"])
 
 
 def test_of_several_associations_the_one_with_most_data_is_taken() -> None:
-    read = trace.read(CAPTURES / "lab-restart" / "client.pcapng")
+    capture = CAPTURES / "lab-restart" / "client.pcapng"
+    read = trace.read(capture)
     sizes = {
         one.number: sum(one.totals[end]["new_bytes"].value or 0 for end in ("a", "b"))
         for one in read.result.associations
     }
     assert len(sizes) == 2
-    talk = trace.talk(read)
+    talk = plan(capture).talk
     assert talk.number == max(sizes, key=lambda number: sizes[number])
     assert f"2 associations in the trace: number {talk.number} is sent again" in talk.warnings
-    assert trace.talk(read, association=1).number == 1
+    assert plan(capture, association=1).talk.number == 1

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from pathscope.replay.live import trace
-from pathscope.replay.live.overrides import parse_overrides
+from pathscope.replay.live.run import plan
 from pathscope.replay.live.settings import Chosen
 from running import CAPTURES
 
 
 def chosen(run: str, *given: str) -> dict[tuple[str, str], Chosen]:
-    read = trace.read(CAPTURES / run / "client.pcapng")
-    talk = trace.talk(read, parse_overrides(given))
+    talk = plan(CAPTURES / run / "client.pcapng", sctp=given).talk
     return {(one.host, one.name): one for one in talk.settings}
 
 
@@ -37,7 +36,7 @@ def test_potentially_failed_is_told_by_how_soon_data_moved() -> None:
 def test_settings_without_evidence_are_the_labs_own() -> None:
     found = chosen("lab-asconf")
     assert found["client", "asconf"] == Chosen(
-        "client", "asconf", True, "observed", "a handshake with ASCONF", True
+        "client", "asconf", True, "observed", "ASCONF was sent", True
     )
     for name in ("rto_min_ms", "rto_max_ms", "path_max_retrans"):
         assert found["client", name].source == "default"

@@ -10,10 +10,7 @@ import jsonschema
 import pytest
 from pathscope import live
 from pathscope.live import LiveRun
-from pathscope.replay.live import trace
-from pathscope.replay.live.overrides import parse_overrides
-from pathscope.replay.live.run import Made
-from pathscope.replay.live.scenario import scenario
+from pathscope.replay.live.run import Made, plan
 from pathscope.reports.compare import document as compared
 from pathscope.reports.replay.live import document, report
 from rich.console import Console
@@ -26,10 +23,9 @@ SCHEMA: dict[str, Any] = json.loads(
 
 def compared_with(source: Path, other: Path, *sctp: str, flow: int | None = None) -> LiveRun:
     """Return what live mode would, had its run come out like `other`."""
-    talk = trace.talk(trace.read(source), parse_overrides(sctp), flow=flow)
-    run, warnings = scenario(talk, [])
-    made = Made(Path("again"), (other,), run, talk, warnings)
-    return LiveRun(made.folder, run, made, live.beside([source], made))
+    planned = plan(source, sctp=sctp, flow=flow)
+    made = Made(Path("again"), (other,), planned)
+    return LiveRun(made.folder, planned.scenario, made, live.beside([source], made))
 
 
 def text(found: dict[str, Any]) -> str:
