@@ -15,7 +15,7 @@ from .fidelity.model import AppliedStep, Received
 from .lab.folder import CAPTURES, LOGS
 from .lab.scenario import ENDS
 from .lab.wires import wires
-from .routes import FAR, NEAR
+from .routes import FAR, HERE, NEAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -110,8 +110,8 @@ def readings(events: Iterable[Mapping[str, Any]], asked: Replay) -> dict[int, Co
 
 
 def _places(outlet: Outlet, ports: Mapping[Route, str]) -> Places:
-    if outlet.netns is None:  # of given interfaces, each is told of under its own name
-        return Places(near=(outlet.device, outlet.device))
+    if outlet.netns is None:
+        return Places(near=(HERE, outlet.device))
     return Places(
         near=(outlet.netns, outlet.device),
         far=(FAR[outlet.direction], outlet.device),

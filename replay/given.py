@@ -19,7 +19,7 @@ from .lab.run import LabError
 from .packets.orders import DIRECTIONS
 from .perform import Performance
 from .prepare import destinations
-from .routes import NEAR
+from .routes import HERE, NEAR
 from .run import made, stoppable
 
 if TYPE_CHECKING:
@@ -82,18 +82,13 @@ class Interfaces:
             apply(device, words)
 
     def counters(self) -> dict[str, Any]:
-        """Return what the kernel counts, by interface."""
-        return self.session.counters()
+        """Return what the kernel counts, all of it of one host."""
+        return {name: {HERE: rows} for name, rows in self.session.counters().items()}
 
     def held_packets(self) -> int:
         """Return how many packets are in the qdiscs that impair."""
         qdiscs = self.session.counters()["qdiscs"]
-        return sum(
-            qdisc.get("qlen", 0)
-            for name, found in qdiscs.items()
-            for qdisc in found or ()
-            if ":" in name
-        )
+        return sum(qdisc.get("qlen", 0) for qdisc in qdiscs if qdisc["kind"] == "netem")
 
 
 def ways(asked: Replay) -> dict[Route, tuple[str, bool]]:

@@ -15,3 +15,6 @@ FAR = {"to_server": "server", "to_client": "client"}
 
 Places = dict[tuple[str, Direction], tuple[str, int]]
 """Interface and its MTU, of routes that leave through given ones."""
+
+HERE = "here"
+"""The host of given interfaces, where counters are told by host."""

@@ -120,5 +120,3 @@ def test_a_profile_needs_netem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert refused.exit_code == 1
     assert "no netem for us (none), and linux.uml is not installed" in refused.stderr
     assert asked == [("namespaces", "links", "wires", "netem")]
-
-
