@@ -43,6 +43,7 @@ def test_a_run_with_its_report(tmp_path: Path) -> None:
     assert folder.state(out) == "complete"
     schema = json.loads((ROOT / "reports" / "replay" / "live.schema.json").read_text())
     document = json.loads(report.read_text())
+    assert json.loads((out / "live.json").read_text()) == document
     jsonschema.validate(document, schema)
     assert document["runs"] == [str(out)]
     refused = inside("replay", MIXED, *arguments)
