@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .options import Given
 
 RESULT = "live.json"
-"""In the folder: what was sent again and with which settings by which basis, and what came of it."""
+"""In the folder: what was sent again, with which settings by which basis, and what came of it."""
 
 PACKETS_ONLY = {
     "--lab": "lab",
