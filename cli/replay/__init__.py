@@ -28,7 +28,7 @@ def replay_command(**words: Any) -> None:
 
     \b
     Example:
-      pathscope replay fixtures/captures/lab-failover/client.pcapng --out again
+      pathscope replay fixtures/captures/lab-failover/client.pcapng --dry-run
     """
     given = Given(**words)
     if given.live:
