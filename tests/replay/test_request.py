@@ -30,7 +30,7 @@ ORDERS = Orders(
     pairs=(Pair("10.0.1.1", "10.0.1.2", "wlan"),),
     outlets=(
         Outlet("wlan", "to_server", "wlan", "client", 9000),
-        Outlet("wlan", "to_client", "v1"),
+        Outlet("wlan", "to_client", "v1", mtu=9000),
     ),
     from_ns=5,
     filter="sctp",
@@ -41,7 +41,7 @@ ORDERS = Orders(
 
 
 @pytest.mark.parametrize(
-    "pace", [Original(0.5), PacketRate(1000), BitRate(1e6), TopSpeed()], ids=lambda one: repr(one)
+    "pace", [Original(0.5), PacketRate(1000), BitRate(1e6), TopSpeed()], ids=repr
 )
 def test_what_is_written_is_read(pace: Pace, tmp_path: Path) -> None:
     profile = parse({"seed": 3, "paths": {"*": {"both": {"delay_ms": 20}}}})
@@ -75,4 +75,4 @@ def test_without_a_profile_nothing_is_impaired(tmp_path: Path) -> None:
     Replay(orders=ORDERS).write(tmp_path)
     again = Replay.of_run(tmp_path)
     assert (again.profile, again.seed, again.steps()) == (None, None, [])
-    assert again.mtu_by_path == {"wlan": 1500}
+    assert again.mtu_by_path == {"wlan": 9000}
