@@ -14,7 +14,7 @@ from ..terminal import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-NEEDED = {"jsonschema": "lab", "referencing": "lab", "tomli_w": "lab", "plotly": "report"}
+NEEDED = {"jsonschema": "lab", "tomli_w": "lab", "plotly": "report"}
 """Packages that only some use, and the extra of pathscope that brings each."""
 
 LONGEST_S = 86_400

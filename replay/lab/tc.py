@@ -80,7 +80,8 @@ def running(
     Parameters
     ----------
     namespace
-        A name that `ip netns` knows.
+        A name that `ip netns` knows; its `lo` has to be up, as one that is down has no qdisc to
+        show, which is how answers end.
     distributions
         Tables of own for delays, by name (`Profile.distributions`).
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..lab.impairment import complete
 from .document import table_of
 from .quantities import rounded
-from .schedule import schedule
+from .schedule import MOST_STEPS, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,6 +113,8 @@ def _counts(text: str, bin_ms: int) -> tuple[list[int], int]:
         instants.append(instant)
     if last == 0:
         raise MahimahiError("a trace ends after 0 ms")
+    if last // bin_ms > MOST_STEPS:
+        raise MahimahiError(f"{last} ms in bins of {bin_ms} ms are more than {MOST_STEPS:,}")
     # An opportunity is for what came until then: the last one is in the last bin.
     of_bin = [max(0, (instant - 1) // bin_ms) for instant in instants]
     counts = [0] * (-(-last // bin_ms))

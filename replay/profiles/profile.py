@@ -123,6 +123,8 @@ def load(path: Path) -> Profile:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise ProfileError(f"{path}: its tables are too deep in each other") from error
 
     def refuse(key: Key, what: str) -> ProfileError:
         return ProfileError(f"{path}:{line_of(text, key)}: {_refuse(key, what)}")
@@ -163,10 +165,24 @@ def _checked(
 @cache
 def _validator() -> Any:
     import jsonschema
-    from referencing import Registry, Resource
 
-    resources = [Resource.from_contents(lab_schema())]
-    return jsonschema.Draft202012Validator(schema(), registry=resources @ Registry())
+    return jsonschema.Draft202012Validator(_without_references(schema()))
+
+
+def _without_references(node: Any) -> Any:
+    """A schema with what it refers to in place: to look it up takes longer than all else."""
+    if isinstance(node, list):
+        return [_without_references(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    rest = {key: _without_references(value) for key, value in node.items() if key != "$ref"}
+    if "$ref" not in node:
+        return rest
+    document, _, pointer = node["$ref"].partition("#/")
+    found: Any = lab_schema() if document else schema()
+    for part in pointer.split("/"):
+        found = found[part]
+    return {**_without_references(found), **rest}
 
 
 def _mistakes(profile: Profile) -> Iterator[tuple[Key, str]]:

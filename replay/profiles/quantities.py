@@ -16,6 +16,9 @@ BINARY_PREFIXES = {f"{prefix}i": 1024.0**power for power, prefix in enumerate("k
 
 KILOBITS = 1000
 
+LARGEST = 1e15
+"""No link has more of anything; and what is rounded later is not infinite."""
+
 
 class QuantityError(ValueError):
     """A number, or its unit, that is none."""
@@ -71,5 +74,8 @@ def rounded(value: float) -> float:
 def _split(text: str) -> tuple[float, str]:
     found = NUMBER.fullmatch(text.strip())
     if found is None:
-        raise QuantityError(f"expected a number, found {text!r}")
-    return float(found[1]), found[2]
+        raise QuantityError(f"expected a number, found {text[:40]!r}")
+    value = float(found[1])
+    if value > LARGEST:
+        raise QuantityError(f"expected a number below {LARGEST:g}, found {text[:40]!r}")
+    return value, found[2]

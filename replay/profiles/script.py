@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from .schedule import Step
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-SLEEP = re.compile(r"([0-9]*\.?[0-9]+)([smhd]?)")
+SLEEP = re.compile(r"([0-9]{0,9}\.?[0-9]{1,9})([smhd]?)")
+LONGEST_NS = 86_400 * 10**9
 
 LOOPS = (["while", ":"], ["while", "true"])
 
@@ -94,9 +95,11 @@ class Reader:
         parts = [SLEEP.fullmatch(word) for word in given]
         if not parts or None in parts:
             raise ValueError(f"expected sleep and a number of seconds, found {' '.join(given)!r}")
-        self.now_ns += sum(
-            round(float(part[1]) * SECONDS[part[2]] * 1e9) for part in parts if part is not None
+        self.now_ns += round(
+            1e9 * sum(float(part[1]) * SECONDS[part[2]] for part in parts if part is not None)
         )
+        if self.now_ns > LONGEST_NS:
+            raise ValueError("a profile lasts a day at most")
 
     def tc(self, number: int, given: list[str]) -> None:
         """Change what a device is like."""

@@ -61,6 +61,8 @@ def read(text: str) -> tuple[dict[str, Any], list[str]]:
         found = json.loads(text)
     except ValueError as error:
         raise TcconfigError(str(error)) from error
+    except RecursionError as error:
+        raise TcconfigError("its objects are too deep in each other") from error
     warnings: list[str] = []
     paths: dict[str, dict[str, Any]] = {}
     for device, sides in _objects(found, "the file"):

@@ -21,7 +21,7 @@ loss_percent = 100
 """
 
 
-def run(*words: str | Path) -> Result:
+def run(*words: str | Path | int) -> Result:
     return CliRunner().invoke(main, ["profile", *map(str, words)])
 
 
