@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .model import DIRECTIONS
+from .model import DIRECTIONS, NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ LEAST_PERCENT = 0.001
 """Less would be written as none."""
 
 LONGEST_MS = 60_000
-LATEST_S = 86_400
+LATEST_NS = 86_400 * NS_PER_S
 """Bounds of the format, beyond which a capture's clock is broken rather than its links slow."""
 
 Impairment = dict[str, Any]
@@ -110,15 +110,18 @@ def route(
     told: list[str] = []
     delays = list(_delays(evidence, distribution is not None, told))
     changes = [
-        (0, _constant(evidence, distribution, [values for _, values in delays])),
         *delays,
         *_losses(evidence),
         *((one.at_ns, {"rate_kbit": _digits(one.bps.value / 1000)}) for one in evidence.rate.steps),
     ]
-    changes.sort(key=lambda change: change[0])
+    kept = [(at_ns, values) for at_ns, values in changes if at_ns <= LATEST_NS]
+    if len(kept) < len(changes):
+        told.append(f"{len(changes) - len(kept)} changes after more than a day are left out")
+    kept.append((0, _constant(evidence, distribution, [values for _, values in kept])))
+    kept.sort(key=lambda change: change[0])
     state: Impairment = {}
     by_time: dict[int, Impairment] = {}
-    for at_ns, values in changes:
+    for at_ns, values in kept:
         new = {key: value for key, value in values.items() if state.get(key, 0) != value}
         state |= new
         if new:
@@ -128,17 +131,14 @@ def route(
         {"at_s": at_us / US_PER_S, "direction": evidence.direction, **values}
         for at_us, values in by_time.items()
     ]
-    late = sum(step["at_s"] > LATEST_S for step in steps)
-    if late:
-        told.append(f"{late} steps after more than a day are left out")
-    return first, steps[: len(steps) - late], told
+    return first, steps, told
 
 
 def _constant(
-    evidence: RouteEvidence, distribution: str | None, delays: list[Impairment]
+    evidence: RouteEvidence, distribution: str | None, changes: list[Impairment]
 ) -> Impairment:
     found: Impairment = {}
-    if any(one["jitter_ms"] for one in delays):
+    if any(one.get("jitter_ms") for one in changes):
         # Of a few packets only how far they spread is known.
         found["distribution"] = distribution or "normal"
     arrived = evidence.sent - evidence.lost
@@ -146,7 +146,7 @@ def _constant(
         found["duplicate_percent"] = _percent(evidence.duplicated, arrived)
     if evidence.order is not None:
         # Without a delay there is nothing to overtake.
-        if evidence.order.early and all(one["delay_ms"] for one in delays):
+        if evidence.order.early and all(one.get("delay_ms", 1) for one in changes):
             found["reorder_percent"] = _percent(evidence.order.early, arrived)
         if evidence.order.keep_order:
             found["keep_order"] = True

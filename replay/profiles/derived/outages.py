@@ -105,7 +105,7 @@ def _runs(lost: Column) -> tuple[Column, Column]:
 
 
 def _is_outage(length: int, runs: int, lost: int, packets: int) -> bool:
-    """Whether chance makes no run of a length, by all other packets: those lost, in so many runs."""
+    """Whether chance makes no such run, by all other packets: of them lost, in so many runs."""
     # Half a loss and a packet more than were seen: of no loss in a few packets little follows.
     ratio = (lost + 0.5) / (packets + 1)
     again = max(ratio, (lost - runs + ratio) / (lost + 1))

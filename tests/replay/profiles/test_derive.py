@@ -16,7 +16,7 @@ from pathscope.replay.lab import run as lab
 from pathscope.replay.lab.scenario import parse as scenario
 from pathscope.replay.profiles.derive import Derived, derive, summary, write
 from pathscope.replay.profiles.derived.distance import closed_loop
-from pathscope.replay.profiles.derived.model import DelayStep, RouteEvidence, Series
+from pathscope.replay.profiles.derived.model import DelayStep, Interval, RouteEvidence, Series
 from pathscope.replay.profiles.derived.series import series
 from pathscope.replay.profiles.profile import load, parse
 from running import CAPTURES
@@ -165,9 +165,10 @@ def test_the_file_is_the_profile_and_says_what_it_is_made_of(tmp_path: Path) -> 
     write(found, place, force=True)
 
 
+# So wide that a guest that waits for its processor for a millisecond does not matter.
 LINK = {
-    "delay_ms": 30,
-    "jitter_ms": 4,
+    "delay_ms": 100,
+    "jitter_ms": 20,
     "distribution": "normal",
     "loss_percent": 5,
     "loss_burst_packets": 3,
@@ -201,10 +202,17 @@ def made(place: Path, to_server: dict[str, Any], **more: Any) -> api.Analysis:
     return analysis(place / "run")
 
 
+def holds(interval: Interval | None, truth: float) -> bool:
+    """Within twice the width: outside the interval itself every twentieth run is, by chance."""
+    assert interval is not None
+    low, high = interval.value - interval.low, interval.high - interval.value
+    return interval.value - 2 * low <= truth <= interval.value + 2 * high
+
+
 def near(step: DelayStep, delay_ms: float, jitter_ms: float = 0) -> bool:
-    """Within half a millisecond, and what a busy machine adds to the jitter."""
+    """Within half a millisecond, what chance allows a mean, and what a busy machine adds."""
     more_ms = max(0.0, step.jitter_ms - jitter_ms)
-    return abs(step.delay_ms - delay_ms) <= 0.5 + more_ms
+    return abs(step.delay_ms - delay_ms) <= 0.5 + more_ms + 3 * jitter_ms / step.packets**0.5
 
 
 def crossed(place: Path) -> list[Series]:
@@ -218,14 +226,12 @@ def test_what_is_derived_of_a_run_makes_one_that_is_like_it(tmp_path: Path) -> N
     found = derive(made(tmp_path / "first", LINK), one_clock=True)
     one = of(found, "wlan", "to_server")
     usual = max(one.delays, key=lambda step: step.packets)
-    assert near(usual, 30, 4)
+    assert near(usual, 100, 20)
     # A busy machine makes tails: half of the packets are as far apart as they should be.
     low, high = np.percentile(one.points.delay_ms, (25, 75))
-    assert (high - low) / 1.349 == pytest.approx(4, rel=0.25)
-    assert one.loss.ratio is not None
-    assert one.loss.ratio.low <= 0.05 <= one.loss.ratio.high
-    assert one.loss.burst_packets is not None
-    assert one.loss.burst_packets.low <= 3 <= one.loss.burst_packets.high
+    assert (high - low) / 1.349 == pytest.approx(20, rel=0.1)
+    assert holds(one.loss.ratio, 0.05)
+    assert holds(one.loss.leave, 1 / 3)
     again = {
         **found.document["paths"]["wlan"]["to_server"],
         "delay_ms": round(usual.delay_ms, 3),
@@ -252,8 +258,11 @@ def test_a_full_queue_shows_the_rate_and_a_step_the_new_delay(tmp_path: Path) ->
     assert rate.bps.value == pytest.approx(2e6, rel=0.03)
     assert one.rate.explained is not None
     assert one.rate.explained > 0.9
-    # The queue is never empty: of a change of the delay behind it, nothing is seen.
-    assert np.median(one.points.own_ms) == pytest.approx(20, abs=1)
+    # Later, the queue is never empty: whether the change behind it shows is an accident.
+    (up_ns,) = found.established_ns
+    assert up_ns is not None
+    early = one.points.own_ms[one.points.sent_ns < up_ns + 3.5 * SECOND]
+    assert np.median(early) == pytest.approx(20, abs=1)
     back = of(found, "wlan", "to_client")
     before, after = sorted(back.delays, key=lambda step: -step.packets)[:2]
     assert near(min(before, after, key=lambda step: step.at_ns), 20)
