@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ...live import LiveRun
     from .options import Given
 
+RESULT = "live.json"
+"""In the folder: what was sent again, with which settings by which basis, and what came of it."""
+
 PACKETS_ONLY = {
     "--lab": "lab",
     "--interface": "interfaces",
@@ -106,9 +109,10 @@ def _report(given: Given, made: LiveRun) -> None:
     from ...reports.replay.live import document, report
 
     found = document(made)
-    if given.json_file is not None:
-        text = json.dumps(found, indent=1, ensure_ascii=False)
-        given.json_file.write_text(text + "\n", encoding="utf-8")
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    for file in (made.folder / RESULT, given.json_file):
+        if file is not None:
+            file.write_text(text, encoding="utf-8")
     show(report(found))
     for place in made.made.runs:
         for reason in too_slow(place):

@@ -85,6 +85,8 @@ def read(source: Source, labels: Sequence[str] = (), options: ReadOptions | None
 
     Raises
     ------
+    LiveError
+        For standard input.
     CaptureError
         When a file cannot be opened or is no capture.
     FolderError
@@ -92,6 +94,8 @@ def read(source: Source, labels: Sequence[str] = (), options: ReadOptions | None
     ValueError
         When a label cannot be read.
     """
+    if ledgers.STANDARD_INPUT in map(str, ledgers.paths_of(source)):
+        raise LiveError("-: a trace is read several times, standard input can be only once")
     place = Path(source) if isinstance(source, (str, Path)) else None
     name = "trace" if place is None else place.name.partition(".")[0]
     ends: dict[End, Source] = {"a": source, "b": source}

@@ -82,6 +82,11 @@ def test_what_cannot_be_made_again_is_refused(
         plan(capture, **asked)  # type: ignore[arg-type]
 
 
+def test_standard_input_cannot_be_read_twice() -> None:
+    with pytest.raises(LiveError, match="standard input"):
+        plan("-")
+
+
 def test_settings_of_sctp_are_of_nothing_else() -> None:
     with pytest.raises(LiveError, match="not SCTP"):
         plan(MIXED, sctp=["pmr=1"])
