@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .lab import netem
+from .lab.ends import StageError
 from .lab.pace import Watch
 from .packets.sender import send
 
@@ -73,6 +74,8 @@ class Performance:
         ------
         ValueError, OutletError, CaptureError, FilterError
             As `packets.sender.send`.
+        StageError
+            When sending ended before it should.
         """
         self.count("before", orders)
         first = [step for step in self.steps if step.at_ns <= 0]
@@ -109,6 +112,8 @@ class Performance:
         self.drain()
         self.events.write({"event": "sent", "plan": sent.plan, "sent": sent.sent})
         self.count("after", orders)
+        if sent.sent["failure"]:
+            raise StageError(f"the sender ended early: {sent.sent['failure']}")
         return sent
 
     def follow(self, steps: Sequence[Step], base: Base) -> None:

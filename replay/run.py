@@ -45,8 +45,6 @@ FAILURES = (
     OutletError,
 )
 
-REPORT = "fidelity.json"
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -50,11 +50,19 @@ class Wires:
         return run("ip", "netns", "exec", netns, *words)
 
     @contextmanager
-    def recorded(self, netns: str, into: Path) -> Iterator[Path]:
-        """Record what arrives at every interface of a namespace, with times in nanoseconds."""
+    def recorded(
+        self, netns: str, into: Path, *, immediate: bool = True, snap_bytes: int = 0
+    ) -> Iterator[Path]:
+        """Record what arrives at every interface of a namespace, with times in nanoseconds.
+
+        What arrives in the last second is recorded only if `immediate`, which takes more time.
+        """
+        options = ["--immediate-mode", "-U"] if immediate else []
+        options += [f"--snapshot-length={snap_bytes}"]
         with ExitStack() as stack:
             for name in self.names:
-                stack.enter_context(_tcpdump(netns, name, into / f"{netns}-{name}.pcap"))
+                path = self.recording(netns, name, into)
+                stack.enter_context(_tcpdump(netns, name, path, options))
             yield into
 
     def recording(self, netns: str, name: str, into: Path) -> Path:
@@ -82,9 +90,9 @@ def wires(*names: str, mtu: int = 1500) -> Iterator[Wires]:
 
 
 @contextmanager
-def _tcpdump(netns: str, device: str, path: Path) -> Iterator[None]:
+def _tcpdump(netns: str, device: str, path: Path, options: list[str]) -> Iterator[None]:
     words = ["ip", "netns", "exec", netns, "tcpdump", "-i", device, "-Q", "in", "-w", str(path)]
-    words += ["--time-stamp-precision=nano", "--immediate-mode", "-U", "-B", "32768", "-Z", "root"]
+    words += ["--time-stamp-precision=nano", "-B", "32768", "-Z", "root", *options]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         said = process.stderr.readline()

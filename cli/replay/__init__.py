@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..faults import Refusal
 from .options import Given, all_options
 
 
@@ -28,9 +29,11 @@ def replay_command(**words: Any) -> None:
 
     \b
     Example:
-      pathscope replay fixtures/captures/lab-failover/client.pcapng --out again
+      pathscope replay fixtures/captures/lab-failover/client.pcapng --dry-run
     """
     given = Given(**words)
+    if given.json_file is not None and given.json_file.exists() and not given.force:
+        raise Refusal(f"{given.json_file}: is there; --force replaces it")
     if given.live:
         from .live import replay_live
 

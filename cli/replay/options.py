@@ -279,7 +279,9 @@ RESULT = (
         help="The replay's folder. [default: the trace's name and the time]",
     ),
     click.option(
-        "--force", is_flag=True, help="Replace a complete replay, or the file of --write."
+        "--force",
+        is_flag=True,
+        help="Replace a complete replay, or a file.",
     ),
     click.option(
         "--tolerances", type=CAPTURE, metavar="FILE", help="Hold the fidelity report against these."

@@ -67,7 +67,7 @@ def _prepared(given: Given) -> Prepared:
 
     asked = orders(given)
     profile = profile_of(given)
-    command = ["pathscope", "replay", *sys.argv[2:]]
+    command = ["pathscope", *sys.argv[1:]]
     if given.interfaces:
         from ...replay.given import places
 
@@ -91,6 +91,10 @@ def _write(given: Given, out: Path) -> None:
 
 def _replay(given: Given, prepared: Prepared) -> None:
     from ...replay.run import StoppedError
+    from .plan import told
+
+    for line in told(prepared.plan):
+        _tell(line)
 
     place = given.out or Path(f"{given.traces[0].stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     stopped = None
@@ -115,7 +119,7 @@ def _made(given: Given, prepared: Prepared, place: Path) -> Outcome:
     if given.interfaces:
         return _on_interfaces(given, asked, place, tolerances)
     runner = kernel_for(kernel_of(given.kernel), run.needs(asked))
-    _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, in the {runner}")
+    _tell(f"and some more, in the {runner}")
     return run.in_lab(asked, place, runner, tolerances, force=given.force)
 
 
@@ -123,7 +127,6 @@ def _on_interfaces(given: Given, asked: Replay, place: Path, tolerances: Toleran
     from ...replay.given import on_interfaces
     from ...replay.interfaces.commands import InterfaceError
 
-    _tell(f"{asked.frames} frames in {asked.duration_ns / 1e9:.1f} s, on your interfaces")
     live = given.allow_live_network
     try:
         return on_interfaces(asked, place, tolerances, allow_live=live, force=given.force)

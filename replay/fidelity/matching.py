@@ -173,16 +173,20 @@ def _starts(print_: Fingerprints, time_ns: Times, is_sent: Flags, horizon_ns: in
     return other
 
 
-def find_corrupted(sent: Frames, received: Frames, matching: Matching, horizon_ns: int) -> Matching:
+def find_corrupted(
+    sent: Frames, received: Frames, matching: Matching, horizon_ns: int, *, copies: bool
+) -> Matching:
     """Match what is left of the received to sent frames that differ from them in one bit.
 
-    Frames that did not arrive are tried first; a corrupted copy belongs to one that did.
+    Frames that did not arrive are tried first; a corrupted copy belongs to one that did. Where no
+    `copies` were to be made, what seems to be one may be another frame that a changed bit made the
+    same: the next of a sequence is often only one bit apart.
     """
     arrival, source = matching.arrival.copy(), matching.source.copy()
     is_copy, is_corrupted = matching.is_copy.copy(), matching.is_corrupted.copy()
+    unclear = source == ABSENT if copies else (source == ABSENT) | is_copy
     for left in (np.flatnonzero(arrival == ABSENT), np.arange(arrival.size)):
-        foreign = np.flatnonzero(source == ABSENT)
-        going, coming = _one_bit_apart(sent, left, received, foreign, horizon_ns)
+        going, coming = _one_bit_apart(sent, left, received, np.flatnonzero(unclear), horizon_ns)
         source[coming], is_corrupted[coming] = going, True
         is_copy[coming] = arrival[going] != ABSENT
         # Of two that came of one frame, the later is the copy.
@@ -190,6 +194,7 @@ def find_corrupted(sent: Frames, received: Frames, matching: Matching, horizon_n
         is_copy[np.setdiff1d(coming, first)] = True
         fresh = first[arrival[source[first]] == ABSENT]
         arrival[source[fresh]] = fresh
+        unclear = source == ABSENT
     return Matching(arrival, source, is_copy, is_corrupted, matching.is_certain)
 
 

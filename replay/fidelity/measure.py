@@ -40,6 +40,7 @@ def measure(
     tables: Tables | None = None,
     totals: Mapping[str, Any] | None = None,
     paced: bool = True,
+    notes: Sequence[str] = (),
 ) -> Fidelity:
     """Measure a replay.
 
@@ -62,6 +63,8 @@ def measure(
         What the sender counted, for the report as it is.
     paced
         Whether frames had times of their own; else (top speed) no lateness is judged.
+    notes
+        What else the report is to say, such as that the machine did not keep up.
 
     Raises
     ------
@@ -95,6 +98,7 @@ def measure(
         tuple(judged(placed, tolerances.level)),
         tuple(_balances(found, routes, counters or {}, tolerances)),
         totals or {},
+        tuple(notes),
     )
 
 
@@ -184,6 +188,11 @@ def _balances(
         arrivals = None if number is None else found[number].arrivals
         return None if arrivals is None else arrivals.others
 
+    def strangers(way: Way) -> Strangers:
+        if way.arrivals is not None and way.arrivals.is_near:
+            return Strangers(others(way.number), None)
+        return Strangers(others(way.reverse), others(way.number))
+
     return [
         one
         for way, counts in zip(found, routes, strict=True)
@@ -191,7 +200,7 @@ def _balances(
         for one in balances(
             counts,
             counters[way.number],
-            Strangers(others(way.reverse), others(way.number)),
+            strangers(way),
             any(step.impairment.get("duplicate_percent") for step in way.steps),
             round(tolerances.unexplained_packets),
         )

@@ -41,12 +41,15 @@ class Log(Protocol):
 class Received:
     """Frames captured at the far end of a route, of one interface and in any order.
 
-    `time_ns` is since 1970. Frames that leave on the same interface may be among them.
+    `time_ns` is since 1970. Frames that leave on the same interface may be among them. `is_near`
+    says that it is the route's first interface instead, behind its queue: all that there is where
+    the other end is somebody else's.
     """
 
     time_ns: Times
     bytes: Sizes
     fingerprint: Fingerprints
+    is_near: bool = False
 
 
 @dataclass(frozen=True, slots=True)

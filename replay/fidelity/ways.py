@@ -72,8 +72,12 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """What was recorded at the far end of a route, without frames that leave there."""
+    """What was recorded at the far end of a route, without frames that leave there.
 
+    `is_near`: it was recorded at the near end instead.
+    """
+
+    is_near: bool
     received: int
     departures: int
     others: int
@@ -123,7 +127,10 @@ def ways(
         sent = rows.frames(number)
         leaving = None if reverse is None else rows.frames(reverse)
         here, there = captured.get(number), None if reverse is None else captured.get(reverse)
-        arrivals = None if here is None else _arrivals(sent, here, leaving, own, tables)
+        arrivals = None
+        if here is not None:
+            is_near = received[number].is_near
+            arrivals = _arrivals(sent, here, leaving, own, tables, is_near=is_near)
         seen_ns = None if there is None else _seen_ns(sent, there)
         found.append(Way(number, path, direction, reverse, own, arrivals, seen_ns))
     return found
@@ -162,6 +169,8 @@ def _arrivals(
     leaving: Frames | None,
     steps: Sequence[AppliedStep],
     tables: Mapping[str, Sequence[float]],
+    *,
+    is_near: bool,
 ) -> Arrivals:
     left = np.zeros(here.time_ns.size, dtype=np.bool_)
     if leaving is not None:
@@ -171,8 +180,10 @@ def _arrivals(
     horizon_ns = _horizon_ns(steps, tables)
     matching = match(sent, came, horizon_ns)
     if any(step.impairment.get("corrupt_percent") for step in steps):
-        matching = find_corrupted(sent, came, matching, horizon_ns)
+        copies = any(step.impairment.get("duplicate_percent") for step in steps)
+        matching = find_corrupted(sent, came, matching, horizon_ns, copies=copies)
     return Arrivals(
+        is_near,
         int(came.time_ns.size),
         int(left.sum()),
         int((matching.source == ABSENT).sum()),

@@ -16,12 +16,14 @@ VIEWS = {
     "filters": ("filter", "show", "dev"),
 }
 
-COUNTERS = re.compile(r" direct_packets_stat \S+")
-"""Of htb: what its own line shows, and every packet changes."""
+PASSING = re.compile(
+    r" direct_packets_stat \S+|^class (?:cake|fq_codel|fq_pie|sfq|sfb|hhf) .*\n", re.MULTILINE
+)
+"""What packets change: a counter in htb's own line, and classes that are flows of the moment."""
 
 
 def take(device: str) -> dict[str, str]:
-    """Return what `tc` shows of an interface, without counters.
+    """Return what `tc` shows of an interface, without what packets change.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def take(device: str) -> dict[str, str]:
             shown[f"{side} filters"] = commands.run(
                 "tc", "-d", "filter", "show", "dev", device, side
             )
-    return {name: COUNTERS.sub("", text) for name, text in shown.items()}
+    return {name: PASSING.sub("", text) for name, text in shown.items()}
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

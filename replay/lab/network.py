@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from . import building, tc
+from .ends import StageError
 from .recorders import Tap
 from .scenario import ENDS
 
@@ -36,8 +37,9 @@ class Lab:
 
     def impair(self, changes: Sequence[tuple[Route, tuple[str, ...]]]) -> None:
         """Give the middle's ports of some routes netem's full set of arguments."""
-        if self.tc is not None:
-            self.tc.netem("replace", [(self.made.ports[route], words) for route, words in changes])
+        if self.tc is None:
+            raise StageError("the middle has no tc to impair routes with")
+        self.tc.netem("replace", [(self.made.ports[route], words) for route, words in changes])
 
     def counters(self) -> dict[str, Any]:
         """Return what the kernel counts, by host."""

@@ -74,6 +74,18 @@ def _name(outlet: Outlet) -> str:
 
 
 def _bound_within(netns: str, device: str) -> socket.socket:
+    enter(netns)
+    return _bound(device)
+
+
+def enter(netns: str) -> None:
+    """Move this thread into a network namespace, for the rest of its life.
+
+    Raises
+    ------
+    OSError
+        When there is no such namespace, or privileges are missing.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     namespace = os.open(NAMESPACES / netns, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -82,7 +94,6 @@ def _bound_within(netns: str, device: str) -> socket.socket:
             raise OSError(number, os.strerror(number))
     finally:
         os.close(namespace)
-    return _bound(device)
 
 
 def _bound(device: str) -> socket.socket:

@@ -47,7 +47,7 @@ def report(fidelity: Fidelity) -> Group:
     if any(step.number for step in fidelity.steps):
         parts.append(section("When steps took effect", _effects(fidelity)))
     if fidelity.balances:
-        parts.append(section("Counted twice", _balances(fidelity)))
+        parts.append(section("Counted by others", _balances(fidelity)))
     parts += ["", *(Text(line, style="dim") for line in _remarks(fidelity))]
     return Group(*parts)
 
@@ -97,6 +97,8 @@ def _failing(fidelity: Fidelity) -> Table:
 def _frames(fidelity: Fidelity) -> Fitted:
     rows = []
     for route in fidelity.routes:
+        if not (route.planned or route.others):
+            continue
         came = dict.fromkeys(CAME, words.ABSENT)
         if route.recorded:
             delay = route.delay
@@ -256,20 +258,27 @@ def _later(time_ns: int, at_ns: int) -> str:
     return f"{(time_ns - at_ns) / 1e6:.3f} ms"
 
 
-def _balances(fidelity: Fidelity) -> Table:
+def _balances(fidelity: Fidelity) -> Group:
+    """What does not agree, and how much does."""
     names = ("route", "one", "other", "difference", "explained by", "verdict")
     table = grid(*names, right=("difference",))
-    for one in fidelity.balances:
+    differing = [one for one in fidelity.balances if one.difference]
+    for one in differing:
         explained = f"{one.explained:,} {one.explanation}" if one.explained else ""
         table.add_row(
             one.where,
             f"{one.one} {one.one_count:,}",
             f"{one.other} {one.other_count:,}",
-            f"{one.difference:,}",
+            f"{one.difference:+,}",
             explained,
             Text(one.verdict, style=STYLE[one.verdict]),
         )
-    return table
+    agreeing = len(fidelity.balances) - len(differing)
+    line = (
+        f"{agreeing} of {len(fidelity.balances)} counts of interfaces, netem and captures agree"
+        " to the frame"
+    )
+    return Group(line, *(("", table) if differing else ()))
 
 
 def _remarks(fidelity: Fidelity) -> list[str]:

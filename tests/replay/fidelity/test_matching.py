@@ -68,7 +68,7 @@ def test_one_bit_off_is_the_same_frame_corrupted() -> None:
     came = frames(
         (5, 1000 ^ first), (6, 2000), (6.5, 2000 ^ second), (7, 3000 ^ first ^ second), (8, 99)
     )
-    found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS)
+    found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS, copies=True)
     assert found.arrival.tolist() == [0, 1, ABSENT]
     assert found.source.tolist() == [0, 1, 1, ABSENT, ABSENT]
     assert found.is_corrupted.tolist() == [True, False, True, False, False]
@@ -79,8 +79,22 @@ def test_a_corrupted_frame_has_the_length_and_the_time_of_the_one_sent() -> None
     flipped = 1000 ^ int(of_single_bits(60)[3])
     for came in (frames((5, flipped), size=99), frames((5000, flipped)), frames((-5, flipped))):
         sent = frames((0, 1000))
-        found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS)
+        found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS, copies=True)
         assert found.source.tolist() == [ABSENT]
+
+
+def test_a_changed_bit_can_make_a_frame_the_next_of_its_sequence() -> None:
+    """Unless copies were asked for, a frame that was not sent twice did not come twice."""
+    apart = int(of_single_bits(100)[9])
+    sent, came = frames((0, 1000), (1, 1000 ^ apart)), frames((5, 1000 ^ apart), (6, 1000 ^ apart))
+    found = match(sent, came, HORIZON_NS)
+    assert (found.arrival.tolist(), found.is_copy.tolist()) == ([ABSENT, 0], [False, True])
+    one = find_corrupted(sent, came, found, HORIZON_NS, copies=False)
+    assert one.arrival.tolist() == [1, 0]
+    assert one.is_corrupted.tolist() == [False, True]
+    assert not one.is_copy.any()
+    other = find_corrupted(sent, came, found, HORIZON_NS, copies=True)
+    assert other.is_copy.tolist() == [False, True]
 
 
 EVENTS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 4)), max_size=60)
@@ -110,15 +124,17 @@ def test_every_frame_is_accounted_for(
     conserved(sent, came, found)
 
 
-@given(EVENTS, EVENTS, st.integers(0, 799))
+@given(EVENTS, EVENTS, st.integers(0, 799), st.booleans())
 def test_and_so_it_is_with_corrupted_ones(
-    going: list[tuple[int, int]], coming: list[tuple[int, int]], bit: int
+    going: list[tuple[int, int]], coming: list[tuple[int, int]], bit: int, copies: bool
 ) -> None:
     flip = int(of_single_bits(100)[bit])
     sent = frames(*((at, one * 977) for at, one in going))
     came = frames(*((at, one * 977 ^ (flip if at % 3 == 0 else 0)) for at, one in coming))
-    found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS)
+    matching = match(sent, came, HORIZON_NS)
+    found = find_corrupted(sent, came, matching, HORIZON_NS, copies=copies)
     conserved(sent, came, found)
+    assert (found.arrival != ABSENT).sum() >= (matching.arrival != ABSENT).sum()
 
 
 @given(st.lists(st.booleans(), max_size=40).filter(lambda ones: 2 * sum(ones) != len(ones)))
@@ -149,7 +165,7 @@ def test_a_million_frames_take_seconds() -> None:
     came_as = np.asarray(prints ^ flips, np.uint64)
     came = Frames(times[kept] + 40 * MS, sent.bytes[kept], came_as[kept])
     began = time.process_time()
-    found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS)
+    found = find_corrupted(sent, came, match(sent, came, HORIZON_NS), HORIZON_NS, copies=True)
     assert time.process_time() - began < 30
     conserved(sent, came, found)
     assert 0.008 < found.is_corrupted.mean() < 0.012

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from impaired import BASE_NS, Netem, Sent, log, sent, step
@@ -15,9 +17,10 @@ BOTH = (("wlan", "to_server"), ("wlan", "to_client"))
 
 def joined(*parts: Received) -> Received:
     return Received(
-        *(np.concatenate([getattr(one, name) for one in parts])
-          for name in ("time_ns", "bytes", "fingerprint"))
-    )  # fmt: skip
+        np.concatenate([one.time_ns for one in parts]),
+        np.concatenate([one.bytes for one in parts]),
+        np.concatenate([one.fingerprint for one in parts]),
+    )
 
 
 def leaving(frames: Sent) -> Received:
@@ -54,6 +57,19 @@ def test_counters_are_held_against_the_counts_of_their_route() -> None:
     wrong = two_ways({0: Counters(tx_packets=5000, rx_packets=5001)})
     assert [one.verdict for one in wrong.balances] == ["pass", "fail"]
     assert wrong.failed
+
+
+def test_what_else_a_given_interface_sends_is_in_the_capture_there() -> None:
+    rng = np.random.default_rng(11)
+    frames = sent(rng, 1000)
+    came = Netem(rng, [step()]).run(frames)
+    stranger = Received(came.time_ns[:3], came.bytes[:3], came.fingerprint[:3] + np.uint64(1))
+    seen = joined(came, stranger)
+    counters = {0: Counters(tx_packets=1003, tx_dropped=0)}
+    far = measure(log(frames), {0: seen}, [], counters)
+    assert [one.verdict for one in far.balances] == ["fail", "pass"]
+    near = measure(log(frames), {0: replace(seen, is_near=True)}, [], counters)
+    assert [one.verdict for one in near.balances] == ["pass", "pass"]
 
 
 def test_frames_that_nobody_sent_are_counted_apart() -> None:

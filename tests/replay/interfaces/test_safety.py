@@ -83,7 +83,8 @@ def test_the_master() -> None:
 
 
 @pytest.fixture
-def vlan() -> None:
+def vlan(cable: None) -> None:
+    _ = cable
     if subprocess.run(
         ["ip", "link", "add", "link", "v1", "name", "v1.5", "type", "vlan", "id", "5"], check=False
     ).returncode:

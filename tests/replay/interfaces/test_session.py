@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -36,7 +37,7 @@ TREES = {
     "sfq": ("root handle 10: sfq perturb 11 limit 99",),
     "tbf": ("root handle 10: tbf rate 5mbit burst 9k latency 70ms",),
     "cake": ("root handle 10: cake bandwidth 20mbit diffserv4 rtt 30ms",),
-    "netem": ("root handle 10: netem delay 3ms 1ms loss gemodel 1% 10% limit 500",),
+    "netem": ("root handle 10: netem delay 3ms rate 50mbit limit 500",),
     "prio": (
         "root handle 10: prio bands 3",
         "parent 10:1 handle 20: pfifo limit 5",
@@ -278,8 +279,8 @@ def test_two_sessions_at_once_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("cable")
-@pytest.mark.parametrize(("number", "code"), [(2, -2), (15, 143), (1, 129)])
-def test_signals_that_end_a_process(number: int, code: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_end_a_process(number: signal.Signals, tmp_path: Path) -> None:
     before = shown("v0")
     holder = started(HOLD, str(tmp_path))
     assert holder.stdout is not None
@@ -290,7 +291,8 @@ def test_signals_that_end_a_process(number: int, code: int, tmp_path: Path) -> N
         holder.send_signal(number)
         time.sleep(0.02)
     _, said = holder.communicate()
-    assert holder.returncode == code, said
+    # By SystemExit; or by the signal itself, once all is restored.
+    assert holder.returncode in (128 + number, -number), said
     # By the session itself, before it ended.
     assert shown("v0") == before
     assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
+from pathscope.replay import evidence
 from pathscope.replay.lab import events, folder, guest, host
+from pathscope.replay.packets import log
+from pathscope.replay.request import Replay
 from replaying import Flow, network, orders, replay, write_flows
 
 if TYPE_CHECKING:
@@ -110,18 +114,31 @@ def test_a_rate(outcome: Outcome) -> None:
     assert row.achieved == pytest.approx(RATE_KBIT, rel=0.03)
 
 
+def least_delays_ms(outcome: Outcome, route: int) -> dict[int, float]:
+    """The least delay of the frames that were sent within each step, without the report."""
+    sent = log.read(outcome.folder / "sent.arrows")
+    seen = evidence.received(outcome.folder, Replay.of_run(outcome.folder))[route]
+    there = pd.DataFrame({"fingerprint": seen.fingerprint, "time_ns": seen.time_ns})
+    frames = sent.table.to_pandas().query("route == @route").merge(there, on="fingerprint")
+    sent_at = frames["sent_ns"] + sent.header["base_realtime_ns"]
+    frames["delay_ms"] = (frames["time_ns"] - sent_at) / 1e6
+    # Without those near a change.
+    place = frames["sent_ns"] / (STEP_S * 1e9)
+    inside = frames[(place % 1 > 0.2) & (place % 1 < 0.9)]
+    return dict(inside["delay_ms"].groupby(place[inside.index].astype(int)).min())
+
+
 def test_every_step_takes_effect_at_its_time(outcome: Outcome) -> None:
     delays = rows(outcome, "steps", "delay_ms")
     by_step = {row.step: row for row in delays if row.step is not None}
     assert len(by_step) == STEPS
-    off = []
+    least = least_delays_ms(outcome, delays[0].route)
     for number, row in by_step.items():
         assert row.asked == 5 + 10 * (number % 4)
-        if row.achieved != pytest.approx(row.asked, abs=0.5):
-            off.append((number, row.achieved))
-    # What a machine does to frames that has no time for its guest, is in the watch's record.
-    assert not off or folder.too_slow(outcome.folder), off
-    assert len(off) < STEPS / 10, off
+        # A guest that waits for its processor delays frames, but not all of them.
+        assert row.asked <= least[number] < row.asked + 0.5
+        if not folder.too_slow(outcome.folder):
+            assert row.achieved == pytest.approx(row.asked, abs=0.5)
     told = [step for step in outcome.fidelity.steps if step.route == delays[0].route]
     assert len(told) == STEPS
     for number, step in enumerate(told):

@@ -46,7 +46,7 @@ def test_every_choice_is_understood(plain: Orders) -> None:
         {"mapping": Mapping((("10.0.0.0/24", "10.9.0.0/24"),), ((1, 2),))},
         {"mapping": Mapping(macs=(("02:00:00:00:00:01", "02:00:00:00:00:02"),))},
     ):
-        planned = _native.plan(replace(plain, **change).to_json())  # type: ignore[arg-type]
+        planned = _native.plan(replace(plain, **change).to_json())
         assert planned["routes"][0]["frames"] == 3 * planned["loops"]
 
 

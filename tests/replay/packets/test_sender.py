@@ -236,14 +236,15 @@ def test_what_is_late(tmp_path: Path, policy: str) -> None:
 def test_an_interface_that_goes_down_is_an_error_of_its_frames(tmp_path: Path) -> None:
     file = trace(tmp_path / "trace.pcap", 200)
     with wires(*NAMES) as made:
-        down = ("ip", "link", "set", "lte", "down")
-        done = sender.send(
-            orders(file, made),
-            tmp_path / "log",
-            on_start=lambda _: made.inside(made.client, *down) and None,
-        )
+
+        def down(_: log.Base) -> None:
+            made.inside(made.client, "ip", "link", "set", "lte", "down")
+
+        done = sender.send(orders(file, made), tmp_path / "log", on_start=down)
     assert done.sent["routes"][0]["sent"] == 50
     assert done.sent["routes"][2]["errors"] == {"ENETDOWN": 50}
+    outcomes = log.read(tmp_path / "log").table.to_pylist()
+    assert {row["route"] for row in outcomes if row["outcome"] == log.ERROR} == {2}
 
 
 def test_stopped_in_the_middle(tmp_path: Path) -> None:

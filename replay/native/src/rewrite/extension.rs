@@ -89,3 +89,61 @@ pub(super) fn is_authenticated(packet: &[u8], found: &Outer) -> bool {
         extensions(packet, found).any(|one| one.kind == protocol::AUTHENTICATION)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pathscope_wire::packet::outer;
+
+    use super::super::build::{ip, tcp, udp};
+    use super::*;
+
+    fn found(packet: &[u8]) -> Outer {
+        outer(packet, 0).unwrap()
+    }
+
+    #[test]
+    fn every_header_up_to_the_transport() {
+        let headers = [
+            &[43, 0, 0, 0, 0, 0, 0, 0][..],
+            &[51, 1, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[17, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2],
+        ];
+        let datagram = &udp(true, [1, 2], &[])[40..];
+        let packet = ip(true, HOP_BY_HOP, &[&headers.concat(), datagram].concat());
+        let outer = found(&packet);
+        let walked: Vec<_> = extensions(&packet, &outer).map(|one| (one.kind, one.at)).collect();
+        assert_eq!(walked, [(HOP_BY_HOP, 40), (ROUTING, 48), (51, 64)]);
+        assert_eq!(extensions(&packet, &outer).last().map(|one| one.end), Some(outer.upper));
+        assert_eq!(unfragmentable(&packet, &outer), (64, 48));
+        assert!(is_source_routed(&packet, &outer) && is_authenticated(&packet, &outer));
+        let plain = udp(true, [1, 2], &[]);
+        assert_eq!(extensions(&plain, &found(&plain)).count(), 0);
+        assert_eq!(unfragmentable(&plain, &found(&plain)), (40, 6));
+    }
+
+    #[test]
+    fn source_routes_of_ipv4() {
+        let routed = |options: [u8; 8]| {
+            let mut packet = tcp(false, 0x10, &[], &[]);
+            packet[0] = 0x47;
+            packet.splice(20..20, options);
+            packet[3] = 48;
+            is_source_routed(&packet, &found(&packet))
+        };
+        assert!(routed([1, 131, 7, 4, 10, 0, 0, 9]));
+        // The last address is in the header already.
+        assert!(!routed([1, 131, 7, 8, 10, 0, 0, 9]));
+        assert!(!routed([7, 7, 4, 0, 0, 0, 0, 0]));
+        assert!(!routed([0, 131, 7, 4, 10, 0, 0, 9]));
+        assert!(!routed([130, 0, 131, 7, 4, 10, 0, 0]));
+    }
+
+    #[test]
+    fn a_jumbogram_has_no_length() {
+        let option = [17, 0, 0xc2, 4, 0, 1, 0, 0];
+        let mut packet = ip(true, HOP_BY_HOP, &[&option[..], &[0; 8]].concat());
+        assert!(!is_jumbogram(&packet, &found(&packet)));
+        packet[4..6].fill(0);
+        assert!(is_jumbogram(&packet, &found(&packet)));
+    }
+}

@@ -122,3 +122,27 @@ impl Rewriter {
         changed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::tlv;
+    use super::*;
+
+    #[test]
+    fn elements_follow_each_other() {
+        let bytes = [&[9; 2][..], &tlv([0, 5], &[1; 5]), &tlv([0xc0, 1], &[])].concat();
+        let found: Vec<_> = tlvs(&bytes, 2..bytes.len()).collect();
+        assert_eq!(found.iter().map(|one| one.kind).collect::<Vec<_>>(), [5, 0xc001]);
+        assert_eq!((found[0].value.clone(), found[0].next), (6..11, 14));
+        // The padding of the last may be missing (RFC 9260 section 3.2).
+        assert_eq!(Tlv::read(&bytes, 2, 11).map(|one| one.next), Some(14));
+    }
+
+    #[test]
+    fn lengths_that_lie_end_the_walk() {
+        for bytes in [&[0, 5, 0, 3, 0, 0][..], &[0, 5, 0, 9, 1, 2, 3, 4], &[0, 5, 0], &[]] {
+            assert_eq!(Tlv::read(bytes, 0, bytes.len()), None);
+        }
+        assert_eq!(Tlv::read(&[0, 5, 0, 4], 8, 4), None);
+    }
+}
