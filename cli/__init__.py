@@ -21,6 +21,7 @@ COMMANDS = (
     "info",
     "lab",
     "profile",
+    "replay",
     "show",
     "tables",
 )

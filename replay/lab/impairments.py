@@ -10,14 +10,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 Key = tuple[str | int, ...]
-Written = list[tuple[Key, dict[str, Any]]]
-"""Tables of keys, the later over the earlier, and where each stands."""
+Given = tuple[Key, dict[str, Any]]
+"""A table of keys, and where it stands."""
+
+Written = list[Given]
+"""The later ones over the earlier."""
 
 
 def mistakes_of(
-    paths: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]
+    paths: Mapping[str, Any],
+    actions: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, Sequence[float]],
 ) -> Iterator[tuple[Key, str]]:
-    """Yield what netem cannot keep, or would ignore, and where it is written."""
+    """Yield what netem cannot keep, or would ignore, and where it is written.
+
+    `tables` are the scenario's own distributions of delays.
+    """
     for name, path in paths.items():
         for direction in ("to_server", "to_client"):
             own: Written = [
@@ -26,32 +34,38 @@ def mistakes_of(
                 if table in path
             ]
             impairs = list(_impairs(actions, name, direction))
-            yield from _of_route(own, impairs)
+            yield from _of_route(own, impairs, tables)
 
 
 def _impairs(
     actions: Sequence[Mapping[str, Any]], name: str, direction: str
-) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """What actions do to a route, in order of time; a link that returns is as its path says."""
+) -> Iterator[tuple[Given, bool]]:
+    """What actions do to a route, in order of time, and whether it stands alone.
+
+    A link that returns is as its path says, unless the action says otherwise.
+    """
     for number in sorted(range(len(actions)), key=lambda number: float(actions[number]["at_s"])):
         action = actions[number]
         if action.get("path") != name or action["direction"] not in ("both", direction):
             continue
-        if action["do"] == "impair" and "impairment" in action:
-            yield ("actions", number, "impairment"), action["impairment"]
+        if "impairment" in action:
+            yield (("actions", number, "impairment"), action["impairment"]), action["reset"]
         elif action["do"] == "link-up":
-            yield ("actions", number), {}
+            yield (("actions", number), {}), False
 
 
-def _of_route(own: Written, impairs: Written) -> Iterator[tuple[Key, str]]:
+def _of_route(
+    own: Written, impairs: Sequence[tuple[Given, bool]], tables: Mapping[str, Sequence[float]]
+) -> Iterator[tuple[Key, str]]:
     # A burst of the path's own may wait for an action that brings the loss.
-    ever = {key: value for _, given in [*own, *impairs] for key, value in given.items() if value}
+    parts = [*own, *(given for given, _ in impairs)]
+    ever = {key: value for _, given in parts for key, value in given.items() if value}
     idle = list(pointless(ever))
     before = complete({})
-    for later in ([], *([impair] for impair in impairs)):
-        places = {key: (*at, key) for at, given in own + later for key in given}
-        now = complete({key: value for _, given in own + later for key, value in given.items()})
-        for key, what in [*mistakes(now), *idle]:
+    for written in (own, *([*([] if alone else own), given] for given, alone in impairs)):
+        places = {key: (*at, key) for at, given in written for key in given}
+        now = complete({key: value for _, given in written for key, value in given.items()})
+        for key, what in [*mistakes(now, tables), *idle]:
             if key in places:
                 yield places[key], what
         if keeps_table(before, now):
