@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +14,7 @@ from . import sockets
 from .log import Base, LogWriter, digests, header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from .orders import Orders
@@ -106,9 +109,10 @@ def send(
         with LogWriter(log, header(orders, base, inputs, command=command, seed=seed)) as writer:
             if on_start is not None:
                 on_start(base)
-            sender.start(base.monotonic_ns)
             try:
-                _drain(sender, writer, stopped)
+                with _interrupted_by(sender.stop):
+                    sender.start(base.monotonic_ns)
+                    _drain(sender, writer, stopped)
             finally:
                 # The sockets may not be closed before the thread that sends has ended.
                 sender.stop()
@@ -127,14 +131,20 @@ def _base(lead_ns: int) -> Base:
 
 
 def _drain(sender: _native.Sender, writer: LogWriter, stopped: Callable[[], bool] | None) -> None:
-    while True:
-        try:
-            if stopped is not None and stopped():
-                sender.stop()
-            rows = sender.take(PATIENCE_S)
-        except KeyboardInterrupt:
-            sender.stop()
-            continue
-        if rows is None:
-            return
+    while (rows := sender.take(PATIENCE_S)) is not None:
         writer.write(rows)
+        if stopped is not None and stopped():
+            sender.stop()
+
+
+@contextmanager
+def _interrupted_by(stop: Callable[[], None]) -> Iterator[None]:
+    """Have an interrupt from the keyboard end the sending, and lose no row that is on its way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # such an interrupt goes to the main thread
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)

@@ -135,11 +135,9 @@ impl Sender {
         }
     }
 
-    /// Has sending end before the next frame. What was sent can still be taken.
+    /// Has sending end before the next frame, or before the first. What was sent can still be taken.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Never started: nobody else lets go of the rows' other end.
-        locked(&self.idle).take();
     }
 
     /// Waits for the end of sending; what was planned and what was done.

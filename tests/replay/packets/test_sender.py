@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -281,3 +285,53 @@ def test_an_interface_that_is_not_there(tmp_path: Path) -> None:
         nowhere = (replace(first, netns="nowhere"), *others)
         with pytest.raises(OutletError, match="wlan in the namespace nowhere: No such file"):
             sender.send(orders(file, made, outlets=nowhere), tmp_path / "log")
+
+
+SENDING = """
+import json, sys
+from pathlib import Path
+from pathscope.replay.packets import sender
+from pathscope.replay.packets.orders import Orders, Outlet, Pair
+
+facts = json.loads(sys.argv[1])
+pairs = tuple(Pair(**pair) for pair in facts["pairs"])
+outlets = tuple(Outlet(**outlet) for outlet in facts["outlets"])
+asked = Orders(tuple(facts["trace"]), pairs, outlets)
+said = lambda base: print("started", flush=True)
+done = sender.send(asked, Path(sys.argv[2]), on_start=said, lead_ns=0)
+print(json.dumps(done.sent), flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_what_was_sent_is_in_the_log_whatever_ends_it(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    file = trace(tmp_path / "trace.pcap", 10_000)
+    with wires(*NAMES) as made:
+        words = [sys.executable, "-c", SENDING, json.dumps(orders(file, made).to_dict())]
+        with subprocess.Popen([*words, str(tmp_path / "log")], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"started\n"
+            time.sleep(1)
+            process.send_signal(number)
+            said = process.stdout.read()
+        counters = json.loads(made.inside(made.client, "ip", "-s", "-j", "link", "show"))
+    written = log.read(tmp_path / "log")
+    frames = written.table.num_rows
+    assert written.table["frame"].to_pylist() == list(range(1, frames + 1))
+    moved = [
+        link["stats64"][way]["packets"]
+        for link in counters
+        if link["ifname"] in NAMES
+        for way in ("rx", "tx")
+    ]
+    if number == signal.SIGINT:
+        done = json.loads(said)
+        assert done["stopped"]
+        assert written.cut is None
+        assert frames == sum(route["sent"] for route in done["routes"]) == sum(moved)
+    else:
+        assert written.cut is not None
+        # What the log lacks was sent in its last moments.
+        assert 0 < frames <= sum(moved) < frames + 1000
