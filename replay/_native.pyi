@@ -3,7 +3,15 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["Fingerprints", "Sender", "build_profile", "fingerprints", "log_schema", "plan", "rewrite"]
+__all__ = [
+    "Fingerprints",
+    "Sender",
+    "build_profile",
+    "fingerprints",
+    "log_schema",
+    "plan",
+    "rewrite",
+]
 
 build_profile: str
 

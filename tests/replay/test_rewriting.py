@@ -50,8 +50,8 @@ PORTS = ("tcp.port", "udp.port", "sctp.port")
 VERIFYING = ("ip.check_checksum", "tcp.check_checksum", "udp.check_checksum")
 PREFERENCES = (*(f"{name}:TRUE" for name in VERIFYING), "sctp.checksum:CRC 32c")
 
-MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
-MADE = {"src": "02:00:00:00:00:0a", "dst": "02:00:00:00:00:0b"}
+MACS: dict[str, Any] = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
+MADE: dict[str, Any] = {"src": "02:00:00:00:00:0a", "dst": "02:00:00:00:00:0b"}
 TUNNELING = 9899
 
 
@@ -92,6 +92,9 @@ BACK = Mapping(
 
 Build = Callable[[Ends], Packet]
 """An IP packet between two ends; whichever they are, all else is the same."""
+
+Link = tuple[int, Callable[[bytes], bytes], Packet]
+"""A LINKTYPE, what it puts in front of an IP packet, and the Ethernet of what is sent."""
 
 
 def orders(ends: Ends = TRACE, **options: Any) -> Orders:
@@ -180,7 +183,7 @@ def uppers(draw: st.DrawFn, *, v6: bool, quotes: bool) -> Build:
         return UDP(sport=ends.ports[0], dport=ends.ports[1]) / Raw(payload)
 
     def tcp(ends: Ends) -> Packet:
-        ports = {"sport": ends.ports[0], "dport": ends.ports[1]}
+        ports: dict[str, Any] = {"sport": ends.ports[0], "dport": ends.ports[1]}
         return TCP(**ports, flags=flags, options=options) / Raw(payload)
 
     def sctp(ends: Ends) -> Packet:
@@ -210,8 +213,8 @@ def packets(draw: st.DrawFn, *, quotes: bool = True) -> Build:
 
 
 @st.composite
-def links(draw: st.DrawFn) -> tuple[int, Callable[[bytes], bytes], Packet]:
-    """A LINKTYPE, what it puts in front of an IP packet, and the Ethernet of what is sent."""
+def links(draw: st.DrawFn) -> Link:
+    """Links of a trace."""
     tags = draw(st.integers(0, 2))
     made = Ether(**MADE)
 
@@ -227,16 +230,13 @@ def links(draw: st.DrawFn) -> tuple[int, Callable[[bytes], bytes], Packet]:
     def family(packet: bytes) -> bytes:
         return bytes([30 if packet[0] >> 4 == 6 else 2, 0, 0, 0])
 
-    return draw(
-        st.sampled_from(
-            [
-                (ETHERNET, lambda packet: framed(ethernet(), packet), ethernet()),
-                (RAW, lambda packet: packet, made),
-                (NULL, lambda packet: family(packet) + packet, made),
-                (LINUX_SLL, lambda packet: bytes(14) + ether_type(packet) + packet, made),
-            ]
-        )
-    )
+    kinds: list[Link] = [
+        (ETHERNET, lambda packet: framed(ethernet(), packet), ethernet()),
+        (RAW, lambda packet: packet, made),
+        (NULL, lambda packet: family(packet) + packet, made),
+        (LINUX_SLL, lambda packet: bytes(14) + ether_type(packet) + packet, made),
+    ]
+    return draw(st.sampled_from(kinds))
 
 
 def framed(link: Packet, packet: bytes) -> bytes:
@@ -275,7 +275,7 @@ def trace(frames: list[bytes], link_type: int = ETHERNET) -> bytes:
 @given(st.lists(st.tuples(packets(), st.sampled_from(list(SPOILS))), min_size=20), links())
 def test_a_mapped_packet_is_as_if_it_had_been_built_so(
     drawn: list[tuple[Build, str]],
-    link: tuple[int, Callable[[bytes], bytes], Packet],
+    link: Link,
 ) -> None:
     link_type, in_front, sent_link = link
     frames = [in_front(spoiled(bytes(build(TRACE)), how)) for build, how in drawn]
@@ -330,7 +330,7 @@ def test_what_was_cut_is_padded(drawn: list[tuple[Build, int]], mapping: Mapping
 
 def large(ends: Ends, payload: bytes, number: int) -> Packet:
     """Packets larger than any MTU here, with a DATA chunk where they are of SCTP."""
-    ports = {"sport": ends.ports[0], "dport": ends.ports[1]}
+    ports: dict[str, Any] = {"sport": ends.ports[0], "dport": ends.ports[1]}
     udp, tcp = UDP(**ports) / Raw(payload), TCP(**ports, seq=9, flags="PA") / Raw(payload)
     message = ends.sctp(chunk(0, 3, bytes(12) + payload))
     echo = [ICMP() / Raw(payload), ICMPv6EchoRequest() / Raw(payload)]
@@ -362,9 +362,10 @@ def test_what_is_too_large_is_split(mtu: int, sizes: list[int]) -> None:
 
 def test_fragments_come_together_mapped(tmp_path: Path) -> None:
     payload = bytes(range(250)) * 10
-    ports = {"sport": 5000, "dport": 6000}
+    ports: dict[str, Any] = {"sport": 5000, "dport": 6000}
     v4 = (TRACE.ip(v6=False) / UDP(**ports) / Raw(payload)).fragment(1000)
-    v6 = fragment6(TRACE.ip(v6=True) / IPv6ExtHdrFragment(id=5) / UDP(**ports) / Raw(payload), 1280)
+    large6 = TRACE.ip(v6=True) / IPv6ExtHdrFragment(id=5) / UDP(**ports) / Raw(payload)
+    v6 = fragment6(large6, 1280)  # type: ignore[no-untyped-call]
     frames = [framed(Ether(**MACS), bytes(packet)) for packet in (*v4, *v6)]
     out, told = rewritten(trace(frames), orders(mapping=MAPPING), tmp_path)
     found = [frame for frame in checked(out, "udp.srcport", "udp.payload") if frame["udp.payload"]]
