@@ -31,10 +31,10 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """How far a route's counters went during the replay; None where there was none.
+    """How far the kernel's counters of a route went during the replay; None where there was none.
 
-    `tx_*` are of its first interface, `rx_*` of its last, `qdisc_*` of the netem between, whose
-    `held_packets` are those in it at the end.
+    `tx_*` are of its first interface, `rx_*` of its last, `qdisc_*` of the netem between: of that,
+    `qdisc_requeued` counts what it sent ahead of others, and `held_packets` are in it at the end.
     """
 
     tx_packets: int | None = None
@@ -43,6 +43,7 @@ class Counters:
     rx_dropped: int | None = None
     qdisc_packets: int | None = None
     qdisc_dropped: int | None = None
+    qdisc_overlimits: int | None = None
     qdisc_requeued: int | None = None
     held_packets: int | None = None
 
@@ -78,6 +79,7 @@ def readings(before: Mapping[str, Any], after: Mapping[str, Any], places: Places
         grown(places.far, "rx", "dropped"),
         qdisc("packets"),
         qdisc("drops"),
+        qdisc("overlimits"),
         qdisc("requeues"),
         None if left is None else int(left["qlen"]),
     )

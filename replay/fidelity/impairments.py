@@ -189,11 +189,10 @@ def _rate(part: Part, tolerances: Tolerances) -> Finding | None:
     if n < LEAST_BUSY_FRAMES:
         weak = f"the queue was hardly ever full: {n} frames came one behind the other"
         return Finding(quantity, n, asked, None, tolerance, weak)
-    batches = list(
-        zip(np.array_split(bits, BATCHES), np.array_split(time_ms, BATCHES), strict=True)
-    )
-    rates = np.array([batch.sum() / took.sum() for batch, took in batches])
-    estimate = intervals.mean(rates, asked, tolerance)
+    sums = [np.array([one.sum() for one in np.array_split(of, BATCHES)]) for of in (bits, time_ms)]
+    if not sums[1].all():
+        return Finding(quantity, n, asked, None, tolerance, "the capture's clock is too coarse")
+    estimate = intervals.mean(sums[0] / sums[1], asked, tolerance)
     whole = float(bits.sum() / time_ms.sum())
     half = (estimate.high - estimate.low) / 2
     estimate = replace(estimate, value=whole, low=whole - half, high=whole + half)
@@ -206,7 +205,8 @@ def _one_behind_the_other(part: Part, longest_ms: float) -> tuple[np.ndarray, np
     here = np.flatnonzero(frames.came)
     here = here[1:][(frames.came[here[1:]] == 1) & (frames.came[here[:-1]] == 1)]
     waited_ns = frames.before_ns[here] - frames.sent_ns[here]
-    here = here[(waited_ns > longest_ms * 1e6) & (frames.arrived_ns[here] > frames.before_ns[here])]
+    in_order = frames.arrived_ns[here] >= frames.before_ns[here]
+    here = here[(waited_ns > longest_ms * 1e6) & in_order]
     time_ms = (frames.arrived_ns[here] - frames.before_ns[here]) / 1e6
     return frames.bytes[here] * 8, time_ms
 

@@ -85,57 +85,45 @@ def match(sent: Frames, received: Frames, horizon_ns: int) -> Matching:
 class _Events:
     """Sent and received frames in one list: by bytes, then by time.
 
-    `group` numbers frames of the same bytes of which one may be taken for the other. `index` is the
-    place in the input.
+    `index` is the place in the input. `group` numbers frames of the same bytes of which one may be
+    taken for the other; `is_even` says that as many came as went in it, and none before it went,
+    `is_single` that one went.
     """
 
     index: Indices
     is_sent: Flags
     group: Indices
-    time_ns: Times
-    sent_in: Indices
-    received_in: Indices
+    is_even: Flags
+    is_single: Flags
 
     @classmethod
     def of(cls, sent: Frames, received: Frames, horizon_ns: int) -> _Events:
         """Put the two lists into one."""
         print_ = np.concatenate((sent.fingerprint, received.fingerprint))
         time_ns = np.concatenate((sent.time_ns, received.time_ns + EARLY_NS))
+        index = np.concatenate((np.arange(sent.time_ns.size), np.arange(received.time_ns.size)))
         is_sent = np.arange(print_.size) < sent.time_ns.size
         order = np.lexsort((~is_sent, time_ns, print_))
-        index = np.where(is_sent, np.arange(print_.size), np.arange(print_.size) - sent.bytes.size)
         print_, time_ns, is_sent = print_[order], time_ns[order], is_sent[order]
         group = np.cumsum(_starts(print_, time_ns, is_sent, horizon_ns)) - 1
         groups = int(group[-1]) + 1 if group.size else 0
-        sent_in = np.bincount(group[is_sent], minlength=groups)
-        received_in = np.bincount(group[~is_sent], minlength=groups)
-        return cls(index[order], is_sent, group, time_ns, sent_in, received_in)
-
-    def _pairs_in_order(self) -> tuple[Indices, Indices]:
-        """Positions of sent and received frames of groups with as many of either, k-th by k-th."""
-        even = (self.sent_in == self.received_in)[self.group]
-        return np.flatnonzero(even & self.is_sent), np.flatnonzero(even & ~self.is_sent)
-
-    def _is_even(self) -> Flags:
-        """Of every group: as many came as went, and none before it went."""
-        even: Flags = self.sent_in == self.received_in
-        going, coming = self._pairs_in_order()
-        before = self.time_ns[coming] < self.time_ns[going]
-        even[self.group[going[before]]] = False
-        return even
+        went = np.bincount(group[is_sent], minlength=groups)
+        even = went == np.bincount(group[~is_sent], minlength=groups)
+        going = np.flatnonzero(is_sent & even[group])
+        coming = np.flatnonzero(~is_sent & even[group])
+        even[group[going[time_ns[coming] < time_ns[going]]]] = False
+        return cls(index[order], is_sent, group, even[group], (went == 1)[group])
 
     def in_order(self) -> tuple[Indices, Indices]:
         """Pairs of groups where as many came as went: sent, received, by place in the input."""
-        even = self._is_even()[self.group]
-        going, coming = even & self.is_sent, even & ~self.is_sent
-        return self.index[going], self.index[coming]
+        return self.index[self.is_even & self.is_sent], self.index[self.is_even & ~self.is_sent]
 
     def latest_first(self) -> tuple[Indices, Indices]:
         """Pairs of the other groups: each received with the latest sent before it that is free.
 
         It is as with brackets: a closing one belongs to the nearest opening one on its level.
         """
-        rest = np.flatnonzero(~self._is_even()[self.group])
+        rest = np.flatnonzero(~self.is_even)
         opens = self.is_sent[rest]
         depth = np.cumsum(np.where(opens, 1, -1))
         level = np.where(opens, depth, depth + 1)
@@ -159,7 +147,7 @@ class _Events:
     def is_certain(self) -> Flags:
         """Of every sent frame, by place in the input: it is the only one of its group."""
         found = np.zeros(int(self.is_sent.sum()), dtype=np.bool_)
-        found[self.index[self.is_sent]] = (self.sent_in == 1)[self.group[self.is_sent]]
+        found[self.index[self.is_sent]] = self.is_single[self.is_sent]
         return found
 
 

@@ -97,6 +97,7 @@ def measure(
         ),
         tuple(judged(placed, tolerances.level)),
         tuple(_balances(found, routes, counters or {}, tolerances)),
+        counters or {},
         totals or {},
         tuple(notes),
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from .counts import Counters
     from .tolerances import Tolerances
 
     Times = npt.NDArray[np.int64]
@@ -243,6 +244,7 @@ class Fidelity:
     checks: tuple[Check, ...]
     rows: tuple[Row, ...]
     balances: tuple[Balance, ...]
+    counters: Mapping[int, Counters] = field(default_factory=dict)
     totals: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

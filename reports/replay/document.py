@@ -32,6 +32,7 @@ def document(fidelity: Fidelity) -> dict[str, Any]:
         "rows": [_row(row) for row in fidelity.rows],
         "intervals": {"tried": round(expected / 0.05), "missed": missed, "expected": expected},
         "balances": [asdict(one) | {"difference": one.difference} for one in fidelity.balances],
+        "counters": [{"route": n, **asdict(one)} for n, one in fidelity.counters.items()],
         "totals": dict(fidelity.totals),
         "notes": list(fidelity.notes),
     }

@@ -14,7 +14,7 @@ COUNTS = RouteCounts(
 )  # fmt: skip
 COUNTERS = Counters(
     tx_packets=1000, tx_dropped=0, rx_packets=950, rx_dropped=0, qdisc_packets=950,
-    qdisc_dropped=50, qdisc_requeued=0, held_packets=0,
+    qdisc_dropped=50, qdisc_overlimits=0, qdisc_requeued=0, held_packets=0,
 )  # fmt: skip
 QUIET = Strangers(0, 0)
 
@@ -76,7 +76,7 @@ def event(packets: int, drops: int | None) -> dict[str, Any]:
     qdiscs = [{"kind": "noqueue", "dev": "lo", "packets": 0, "drops": 0}]
     if drops is not None:
         own = {"kind": "netem", "dev": "server1", "packets": packets, "drops": drops}
-        qdiscs.append(own | {"requeues": 3, "qlen": 4})
+        qdiscs.append(own | {"overlimits": 2, "requeues": 3, "qlen": 4})
     return {
         "interfaces": {"client": [link("lo"), link("wlan")], "server": [link("wlan")]},
         "qdiscs": {"middle": qdiscs},
@@ -87,7 +87,7 @@ PLACES = Places(("client", "wlan"), ("server", "wlan"), ("middle", "server1"))
 
 
 def test_readings_are_differences() -> None:
-    assert readings(event(5, 1), event(15, 4), PLACES) == Counters(10, 0, 10, 0, 10, 3, 0, 4)
+    assert readings(event(5, 1), event(15, 4), PLACES) == Counters(10, 0, 10, 0, 10, 3, 0, 0, 4)
     # Netem that was set up after the first reading began at nought.
     assert readings(event(5, None), event(15, 4), PLACES).qdisc_dropped == 4
 

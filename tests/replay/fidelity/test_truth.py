@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from impaired import Netem, Sent, log, sent, step
 from pathscope.replay.fidelity.measure import measure
-from pathscope.replay.fidelity.model import AppliedStep, Fidelity, Row
+from pathscope.replay.fidelity.model import AppliedStep, Fidelity, Received, Row
 
 RUNS = 200
 
@@ -102,6 +102,21 @@ def test_the_rate_of_a_full_queue(rate_kbit: float, verdict: str) -> None:
     # No loss was asked for, and none is what a full queue drops.
     assert row(found, "loss_percent").achieved == 0
     assert row(found, "overflow_packets").verdict == "no verdict"
+
+
+@pytest.mark.parametrize(
+    ("tick_ns", "verdict"), [(10_000_000, "pass"), (500_000_000, "no verdict")]
+)
+def test_the_rate_by_a_coarse_clock(tick_ns: int, verdict: str) -> None:
+    rng = np.random.default_rng(5)
+    frames = sent(rng, 4000, per_s=1000, size=1000)
+    asked = [step(delay_ms=10, rate_kbit=4000, queue_packets=50)]
+    came = Netem(rng, asked, limit=50).run(frames)
+    ticks = Received(-(-came.time_ns // tick_ns) * tick_ns, came.bytes, came.fingerprint)
+    rate = row(measure(log(frames), {0: ticks}, asked), "rate_kbit")
+    assert rate.verdict == verdict
+    if rate.achieved is not None:
+        assert rate.achieved == pytest.approx(4000, rel=0.02)
 
 
 def test_loss_by_chance_apart_from_a_full_queue() -> None:
