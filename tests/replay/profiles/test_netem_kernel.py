@@ -86,6 +86,7 @@ OF_TABLE = {"delay_ms": 60, "jitter_ms": 20, "distribution": "skewed"}
 CLOSE = {"delay_ms": 50, "jitter_ms": 10, "distribution": "two"}
 
 PROBES: dict[str, tuple[dict[str, Any], int, int]] = {
+    "constant": ({"delay_ms": 60}, 500, 2000),
     "table": (OF_TABLE, 1500, 2000),
     "disorder": (CLOSE, 400, 2000),
     "order": (CLOSE | {"keep_order": True}, 400, 2000),
@@ -167,14 +168,17 @@ def overtaken(arrived: list[tuple[int, float]]) -> int:
 
 
 def test_a_table_s_quantiles_are_those_of_the_packets(answers: list[dict[str, Any]]) -> None:
+    # A packet is never early. How late this machine is, a constant delay shows.
+    late_ms = sorted(delay - 60 for _, delay in probed(answers, "constant"))
+    assert late_ms[0] > -0.05
+    most_late_ms = late_ms[len(late_ms) * 99 // 100]
     delays = sorted(delay for _, delay in probed(answers, "table"))
     table = [60 + 20 * value / 8192 for value in entries(SKEWED)]
     # Dvoretzky, Kiefer and Wolfowitz: no share is further off, but once in a thousand times.
-    error = (7.6 / (2 * len(delays))) ** 0.5
+    error = (7.6 / (2 * len(delays))) ** 0.5 + 0.01
     for at_ms in table[:: len(table) // 50]:
-        # A packet is never early; a busy machine sees it late.
         below = bisect_left(delays, at_ms - 0.05) / len(delays)
-        until = bisect_right(delays, at_ms + 4) / len(delays)
+        until = bisect_right(delays, at_ms + most_late_ms) / len(delays)
         assert below <= bisect_right(table, at_ms) / len(table) + error
         assert until >= bisect_left(table, at_ms) / len(table) - error
 
@@ -197,6 +201,6 @@ def test_order_is_kept_by_waiting(answers: list[dict[str, Any]]) -> None:
 
 
 def test_the_kernel_keeps_a_table(answers: list[dict[str, Any]]) -> None:
-    """Why uniform jitter after a table is a mistake: there are no delays between the two."""
+    """Why uniform jitter after a table is a mistake: it would have half of its delays here."""
     delays = [delay for _, delay in probed(answers, "kept")]
-    assert sum(45 < delay < 55 for delay in delays) < len(delays) / 20
+    assert sum(45 < delay < 55 for delay in delays) < len(delays) / 4
