@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +213,7 @@ def holds(interval: Interval | None, truth: float) -> bool:
 def near(step: DelayStep, delay_ms: float, jitter_ms: float = 0) -> bool:
     """Within half a millisecond, what chance allows a mean, and what a busy machine adds."""
     more_ms = max(0.0, step.jitter_ms - jitter_ms)
-    return abs(step.delay_ms - delay_ms) <= 0.5 + more_ms + 3 * jitter_ms / step.packets**0.5
+    return abs(step.delay_ms - delay_ms) <= 0.5 + more_ms + 3 * jitter_ms / sqrt(step.packets)
 
 
 def crossed(place: Path) -> list[Series]:
