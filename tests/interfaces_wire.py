@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -23,8 +24,9 @@ IN_THE_GUEST = "PATHSCOPE_IN_THE_GUEST"
 """The variable that says that these tests run in the guest kernel."""
 
 ETHERTYPE = 0x88B5  # IEEE 802: for local experiments
+EVERY_PROTOCOL = 3  # ETH_P_ALL
 FRAME_BYTES = 100
-QUIET_S = 0.3
+QUIET_S = 5
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 """For Python processes: pytest finds the helpers of tests by its settings, others by this."""
@@ -52,6 +54,7 @@ def shown(device: str) -> str:
     ]
     names = sorted(name for _, name in socket.if_nameindex())
     said = "".join(one.stdout + one.stderr for one in found)
+    said = re.sub(r"direct_packets_stat \d+", "", said)
     # The classes of cake are the flows that have packets at the moment.
     lasting = [line for line in said.splitlines() if not line.startswith("class cake ")]
     return "\n".join([*lasting, *names])
@@ -75,32 +78,36 @@ def suppress_errno(number: int) -> Iterator[None]:
 
 
 def listening(device: str) -> socket.socket:
-    """A socket that gets what an interface receives."""
-    receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
-    receiver.bind((device, ETHERTYPE))
+    """A socket that gets what goes over an interface, as a capture does."""
+    receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERY_PROTOCOL))
+    receiver.bind((device, EVERY_PROTOCOL))
     receiver.settimeout(QUIET_S)
     return receiver
 
 
-def send(device: str, count: int) -> None:
+def send(device: str, count: int, first: int = 0) -> None:
     """Send numbered frames on an interface."""
     head = b"\xff" * 6 + b"\x02\0\0\0\0\1" + ETHERTYPE.to_bytes(2, "big")
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
         sender.bind((device, 0))
-        for number in range(count):
+        for number in range(first, first + count):
             # So the kernel says that a filter on the way out has dropped it.
             with suppress_errno(errno.ENOBUFS):
                 sender.send((head + number.to_bytes(4, "big")).ljust(FRAME_BYTES, b"\0"))
 
 
-def numbers(receiver: socket.socket) -> list[int]:
-    """The numbers of the frames that arrive until none does for a while."""
-    found = []
-    while True:
+def numbers(receiver: socket.socket, most: int) -> list[int]:
+    """The numbers of the frames that arrive, until so many have or none does for a while."""
+    found: list[int] = []
+    while len(found) < most:
         try:
-            found.append(int.from_bytes(receiver.recv(2048)[14:18], "big"))
+            frame = receiver.recv(2048)
         except TimeoutError:
-            return found
+            break
+        # Others are of the kernel itself.
+        if int.from_bytes(frame[12:14], "big") == ETHERTYPE:
+            found.append(int.from_bytes(frame[14:18], "big"))
+    return found
 
 
 def impair(session: Session, device: str) -> None:

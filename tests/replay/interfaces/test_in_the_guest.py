@@ -23,7 +23,9 @@ MODULES = (
 )
 
 STAGE = "-m pathscope.replay.lab.stage /run/run"
-OPTIONS = "-p no:cacheprovider -p no:xdist -rs"
+OPTIONS = "-p no:cacheprovider -rs"
+# Plugins of others are of no use there, and take their time to load.
+VARIABLES = f"{IN_THE_GUEST}=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 TREES = ("fq_codel", "fq", "sfq", "prio", "cake", "netem", "clsact")
 WHICH = (
     *(f"test_session.py::test_what_is_there_stays_there[{name}]" for name in TREES),
@@ -41,9 +43,8 @@ TESTS = f"-m pytest {OPTIONS} --rootdir {ROOT} " + " ".join(f"'{HERE}/{name}'" f
 @pytest.mark.skipif(guest.missing() is not None, reason=f"no guest: {guest.missing()}")
 def test_they_pass_in_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert STAGE in guest.INIT
-    script = guest.INIT.replace(STAGE, TESTS).replace(
-        "{environment}", f"{{environment}} {IN_THE_GUEST}=1"
-    )
+    script = guest.INIT.replace(STAGE, TESTS)
+    script = script.replace("{environment}", f"{{environment}} {VARIABLES}")
     monkeypatch.setattr(guest, "INIT", script)
     monkeypatch.setattr(guest, "NEEDED", MODULES)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))

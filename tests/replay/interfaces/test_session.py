@@ -93,11 +93,11 @@ def test_what_is_there_stays_there(name: str, tmp_path: Path) -> None:
         assert before.partition("qdisc clsact")[0].splitlines()[0] in during
         with listening("v0") as receiver:
             send("v1", 20)
-            assert numbers(receiver) == list(range(20))
+            assert numbers(receiver, 20) == list(range(20))
         if "egress" in hooks:
             with listening("v1") as receiver:
                 send("v0", 20)
-                assert numbers(receiver) == list(range(20))
+                assert numbers(receiver, 20) == list(range(20))
         passed = {row["ifname"]: row["stats64"] for row in session.counters()["interfaces"]}
         for hook in hooks:
             assert passed[session.tap("v0", hook)]["tx"]["packets"] >= 20
@@ -142,9 +142,9 @@ def test_filters_of_others_decide_first_and_once(tmp_path: Path) -> None:
         for sender, receives in (("v0", "v1"), ("v1", "v0")):
             with listening(session.tap("v0", "ingress") if receives == "v0" else "v1") as receiver:
                 send(sender, 6)
-                assert numbers(receiver) == [0, 1, 2, 4, 5]
+                assert numbers(receiver, 5) == [0, 1, 2, 4, 5]
         for hook in ("egress", "ingress"):
-            assert re.search(r"Sent \d+ bytes 1 pkts", tc(f"-s filter show dev v0 {hook} pref 7"))
+            assert re.search(r"Sent \d+ bytes 1 pkt ", tc(f"-s filter show dev v0 {hook} pref 7"))
 
 
 @pytest.mark.usefixtures("cable")
@@ -162,25 +162,28 @@ def test_netem_does_what_it_is_told(tmp_path: Path) -> None:
     if not kernel_has("root netem"):
         pytest.skip("this kernel has no netem")
     with open_session(OUTLETS, egress=["v0"], ingress=["v0"], state_dir=tmp_path) as session:
+        lost, late = ("limit", "100", "loss", "100%"), ("limit", "100", "delay", "20ms")
         with listening("v1") as receiver:
-            assert "loss 100%" in session.apply("v0", ("limit", "100", "loss", "100%"))
+            assert "loss 100%" in session.apply("v0", lost)
             send("v0", 5)
-            assert numbers(receiver) == []
-            session.apply("v0", ("limit", "100", "delay", "20ms"))
-            send("v0", 5)
-            assert numbers(receiver) == [0, 1, 2, 3, 4]
-        session.apply_ingress("v0", ("limit", "100", "loss", "100%"))
+            assert "delay 20ms" in session.apply("v0", late)
+            send("v0", 5, first=10)
+            assert numbers(receiver, 5) == [10, 11, 12, 13, 14]
         with listening("v0") as receiver, listening(session.tap("v0", "ingress")) as tap:
-            # A capture on the interface sees them before they are impaired; the tap, after.
+            session.apply_ingress("v0", lost)
             send("v1", 5)
-            assert numbers(tap) == []
-            del receiver
+            session.apply_ingress("v0", late)
+            send("v1", 5, first=10)
+            # A capture on the interface sees them before they are impaired; the tap, after.
+            assert numbers(tap, 5) == [10, 11, 12, 13, 14]
+            assert numbers(receiver, 10) == [*range(5), *range(10, 15)]
         rows = [row for row in session.counters()["qdiscs"] if row["kind"] == "netem"]
         assert [row["dev"] for row in rows] == [
             session.tap("v0", "egress"),
             session.tap("v0", "ingress"),
         ]
-        assert [row["drops"] for row in rows] == [5, 5]
+        # The kernel has sent some of its own.
+        assert all(row["drops"] >= 5 for row in rows)
 
 
 @pytest.mark.usefixtures("cable")
