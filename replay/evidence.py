@@ -103,17 +103,28 @@ def readings(events: Iterable[Mapping[str, Any]], asked: Replay) -> dict[int, Co
     if "after" not in told:
         return {}
     ports = wires(asked.mtu_by_path).ports
+    impaired = told["after"].get("ports", {})
     return {
-        number: grown(told["before"], told["after"], _places(outlet, ports))
+        number: grown(
+            told["before"],
+            told["after"],
+            _in_lab(outlet, ports) if outlet.netns is not None else _given(outlet, impaired),
+        )
         for number, outlet in enumerate(asked.orders.outlets)
     }
 
 
-def _places(outlet: Outlet, ports: Mapping[Route, str]) -> Places:
-    if outlet.netns is None:
+def _given(outlet: Outlet, impaired: Mapping[str, str]) -> Places:
+    """Of a given interface: what it counts has passed the impairment, where there is one."""
+    port = impaired.get(f"{outlet.path}.{outlet.direction}")
+    if port is None:
         return Places(near=(HERE, outlet.device))
+    return Places(port=(HERE, port))
+
+
+def _in_lab(outlet: Outlet, ports: Mapping[Route, str]) -> Places:
     return Places(
-        near=(outlet.netns, outlet.device),
+        near=(NEAR[outlet.direction], outlet.device),
         far=(FAR[outlet.direction], outlet.device),
         port=("middle", ports[outlet.path, outlet.direction]),
     )

@@ -82,8 +82,15 @@ class Interfaces:
             apply(device, words)
 
     def counters(self) -> dict[str, Any]:
-        """Return what the kernel counts, all of it of one host."""
-        return {name: {HERE: rows} for name, rows in self.session.counters().items()}
+        """Return what the kernel counts, all of it of one host, and by route where netem is."""
+        found: dict[str, Any] = {
+            name: {HERE: rows} for name, rows in self.session.counters().items()
+        }
+        found["ports"] = {
+            ".".join(route): self.session.tap(device, "egress" if leaves else "ingress")
+            for route, (device, leaves) in self.ways.items()
+        }
+        return found
 
     def held_packets(self) -> int:
         """Return how many packets are in the qdiscs that impair."""

@@ -40,6 +40,7 @@ def for_lab(
     command: Sequence[str],
     *,
     mtu: int | None = None,
+    profile_from_ns: int = 0,
 ) -> Prepared:
     """Prepare a replay between hosts of the lab: every path has a wire of its own name.
 
@@ -53,6 +54,8 @@ def for_lab(
         The words that asked for it.
     mtu
         Of every wire; None: what the largest frame needs.
+    profile_from_ns
+        The profile's time at replay time 0.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def for_lab(
     plan = planned(asked)
     if mtu is None:
         asked = complete(mtu_of(max(route["largest_frame"] for route in plan["routes"])))
-    return Prepared(_replay(asked, plan, profile, command), plan)
+    return Prepared(_replay(asked, plan, profile, command, profile_from_ns), plan)
 
 
 def on_interfaces(
@@ -88,6 +91,8 @@ def on_interfaces(
     places: Places,
     profile: Profile | None,
     command: Sequence[str],
+    *,
+    profile_from_ns: int = 0,
 ) -> Prepared:
     """Prepare a replay on given interfaces.
 
@@ -102,7 +107,7 @@ def on_interfaces(
     ]
     asked = replace(orders, outlets=tuple(outlets))
     plan = planned(asked)
-    return Prepared(_replay(asked, plan, profile, command), plan)
+    return Prepared(_replay(asked, plan, profile, command, profile_from_ns), plan)
 
 
 def planned(orders: Orders) -> dict[str, Any]:
@@ -142,11 +147,16 @@ def reseeded(profile: Profile | None, seed: int | None) -> Profile | None:
 
 
 def _replay(
-    orders: Orders, plan: Mapping[str, Any], profile: Profile | None, command: Sequence[str]
+    orders: Orders,
+    plan: Mapping[str, Any],
+    profile: Profile | None,
+    command: Sequence[str],
+    profile_from_ns: int,
 ) -> Replay:
     asked = Replay(
         orders=orders,
         profile=profile if profile is not None and profile.impairs else None,
+        profile_from_ns=profile_from_ns,
         duration_ns=plan["duration_ns"] or 0,
         frames=plan["frames"]["planned"],
         labels=labels(orders),

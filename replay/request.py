@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .lab.folder import REPLAY
@@ -50,6 +50,9 @@ class Replay:
         What the native sender is told.
     profile
         None: nothing is impaired.
+    profile_from_ns
+        The profile's time at replay time 0: above 0 for one that tells of the whole trace, of which
+        the beginning is not replayed.
     duration_ns
         Until the last frame is due.
     frames
@@ -62,6 +65,7 @@ class Replay:
 
     orders: Orders
     profile: Profile | None = None
+    profile_from_ns: int = 0
     duration_ns: int = 0
     frames: int = 0
     labels: list[str] = field(default_factory=list)
@@ -98,7 +102,14 @@ class Replay:
         """Return the impairments of every route, by time; none without a profile."""
         if self.profile is None:
             return []
-        return schedule(self.profile, list(self.mtu_by_path), self.duration_ns)
+        start_ns = self.profile_from_ns
+        known = schedule(self.profile, list(self.mtu_by_path), start_ns + self.duration_ns)
+        # Of what is over before the start, the last is what each route begins with.
+        first = {(step.path, step.direction): step for step in known if step.at_ns <= start_ns}
+        later = [step for step in known if step.at_ns > start_ns]
+        return [replace(step, at_ns=0) for step in first.values()] + [
+            replace(step, at_ns=step.at_ns - start_ns) for step in later
+        ]
 
 
 def _orders(told: dict[str, Any]) -> Orders:

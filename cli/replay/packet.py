@@ -68,12 +68,16 @@ def _prepared(given: Given) -> Prepared:
     asked = orders(given)
     profile = profile_of(given)
     command = ["pathscope", *sys.argv[1:]]
+    # A derived profile begins with its capture, whatever of it is replayed.
+    start_ns = (asked.from_ns or 0) if given.profile_from else 0
     if given.interfaces:
         from ...replay.given import places
 
         paths = list(dict.fromkeys(pair.path for pair in asked.pairs))
-        return prepare.on_interfaces(asked, places(given.interfaces, paths), profile, command)
-    return prepare.for_lab(asked, profile, command, mtu=given.mtu)
+        return prepare.on_interfaces(
+            asked, places(given.interfaces, paths), profile, command, profile_from_ns=start_ns
+        )
+    return prepare.for_lab(asked, profile, command, mtu=given.mtu, profile_from_ns=start_ns)
 
 
 def _write(given: Given, out: Path) -> None:

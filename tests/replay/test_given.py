@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 from pathscope.replay import given, prepare
-from pathscope.replay.lab import folder, host
+from pathscope.replay.lab import folder, guest, host
 from pathscope.replay.profiles.profile import parse
 from replaying import orders
 from running import CAPTURES, PROGRAM, ROOT
@@ -92,3 +93,44 @@ def test_every_frame_leaves_through_its_interface(tmp_path: Path) -> None:
         assert route["lost"] == route["others"] == 0
     facts = folder.facts(tmp_path / "run")
     assert (facts["state"], facts["runner"]) == ("complete", "interfaces")
+
+
+IN_THE_GUEST = """
+import subprocess, sys
+folder, *words = sys.argv[1], *{words!r}
+for module in ("ifb", "cls_bpf"):
+    subprocess.run(["modprobe", "-d", "/run", module], check=True)
+command = ["sh", "-c", {cables!r}, "sh", *{program!r}, *words, "--json", folder + "/report.json"]
+done = subprocess.run(command, capture_output=True, text=True, cwd={root!r})
+after = subprocess.run(["tc", "qdisc", "show"], capture_output=True, text=True).stdout
+print(done.stdout, done.stderr, after, flush=True)
+sys.exit(0 if after.count("noqueue") == after.count("qdisc") else "qdiscs are left")
+"""
+
+
+@pytest.mark.skipif(guest.missing() is not None, reason="no guest kernel here")
+def test_an_interface_that_is_impaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = tmp_path / "profile.toml"
+    profile.write_text("[paths.wlan]\nto_server = {delay_ms = 10, loss_percent = 20}\n")
+    words = ["replay", str(TRACE), "--from", "2.9", "--no-analysis", "--allow-live-network"]
+    words += ["--interface", "wlan.to_server=wlan-a", "--profile", str(profile)]
+    words += ["--out", "/run/made"]
+    inside = IN_THE_GUEST.format(words=words, cables=CABLES, program=PROGRAM, root=str(ROOT))
+    (tmp_path / "impaired_inside.py").write_text(inside)
+    found = os.pathsep.join([*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(tmp_path)])
+    monkeypatch.setenv("PYTHONPATH", found)
+    run = tmp_path / "run"
+    (run / "logs").mkdir(parents=True)
+    guest.run(run, 120, "impaired_inside")
+    report = json.loads((run / "report.json").read_text())
+    (route,) = report["routes"]
+    assert route["planned"] == route["sent"] == route["arrived"] + route["lost"] == 171
+    (delay,) = (row for row in report["rows"] if row["quantity"] == "delay_ms")
+    assert delay["asked"] == 10
+    (loss,) = (
+        row
+        for row in report["rows"]
+        if row["quantity"] == "loss_percent" and row["step"] is not None
+    )
+    assert (loss["asked"], loss["verdict"]) == (20, "pass")
+    assert {one["verdict"] for one in report["balances"]} == {"pass"}

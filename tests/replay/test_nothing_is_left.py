@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leftovers import interfaces, moment, namespaces, nothing_left
-from pathscope.replay.lab import folder, host
+from pathscope.replay.lab import folder, guest, host
 from pathscope.replay.packets import log
 from running import CAPTURES, PROGRAM, ROOT
 
@@ -31,14 +31,12 @@ def started(place: Path, *more: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_replay_that_is_killed(seed: int, tmp_path: Path) -> None:
-    place = tmp_path / "run"
-    process = started(place)
-    time.sleep(moment(seed, 0.5, 6))
+def killed(process: subprocess.Popen[str], place: Path, delay_s: float) -> None:
+    """Kill a replay after a time, and look for what it could have left."""
+    time.sleep(delay_s)
     process.kill()
     process.communicate()
-    assert nothing_left(str(tmp_path))
+    assert nothing_left(str(place.parent))
     assert (namespaces(), interfaces()) == (set(), set())
     assert folder.state(place) in ("absent", "interrupted")
     if (place / "sent.arrows").exists() and (place / "sent.arrows").stat().st_size:
@@ -48,6 +46,22 @@ def test_a_replay_that_is_killed(seed: int, tmp_path: Path) -> None:
     # The next one finds out, and takes the folder.
     folder.claim(place, force=False)
     assert {entry.name for entry in place.iterdir()} == {folder.LOGS, folder.FACTS}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_replay_that_is_killed(seed: int, tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    killed(started(place), place, moment(seed, 0.5, 6))
+
+
+@pytest.mark.skipif(guest.missing() is not None, reason="no guest kernel here")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_replay_in_the_guest_that_is_killed(seed: int, tmp_path: Path) -> None:
+    profile = tmp_path / "profile.toml"
+    profile.write_text('[paths."*"]\nboth = {delay_ms = 20}\n')
+    place = tmp_path / "run"
+    process = started(place, "--kernel", "guest", "--profile", str(profile))
+    killed(process, place, moment(seed, 1, 12))
 
 
 def test_a_replay_that_is_ended_by_hand(tmp_path: Path) -> None:

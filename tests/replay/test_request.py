@@ -76,3 +76,21 @@ def test_without_a_profile_nothing_is_impaired(tmp_path: Path) -> None:
     again = Replay.of_run(tmp_path)
     assert (again.profile, again.seed, again.steps()) == (None, None, [])
     assert again.mtu_by_path == {"wlan": 9000}
+
+
+def test_a_profile_of_the_whole_trace_of_which_a_part_is_replayed() -> None:
+    steps = [{"at_s": 2, "delay_ms": 30}, {"at_s": 5, "delay_ms": 40}, {"at_s": 8, "delay_ms": 50}]
+    profile = parse({"paths": {"wlan": {"to_server": {"delay_ms": 20}, "steps": steps}}})
+    asked = Replay(
+        orders=ORDERS, profile=profile, profile_from_ns=3_000_000_000, duration_ns=4_000_000_000
+    )
+    found = [
+        (step.at_ns, step.impairment["delay_ms"])
+        for step in asked.steps()
+        if step.direction == "to_server"
+    ]
+    assert found == [(0, 30), (2_000_000_000, 40)]
+    assert {step.direction for step in asked.steps() if not step.at_ns} == {
+        "to_server",
+        "to_client",
+    }
