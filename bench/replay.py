@@ -34,8 +34,12 @@ MOST_P50_US = 5
 MOST_P99_US = 150
 MOST_DRIFT_US = 100
 
-SPINS_US = (100, 20, 0)
+SPINS_US = (100, 20)
 """How long before a deadline the sender looks at the clock; the first is what it does unasked."""
+
+ONE_INTERFACE = "pathscope, one interface"
+"""What tcpreplay does, and so what it is compared with: more interfaces are more work, and more
+receivers that the machine wakes."""
 
 SETTLE_S = 1.5
 """tcpdump's kernel hands frames over at least once a second."""
@@ -49,6 +53,7 @@ def paced(made: Wires, seconds: int, rounds: int) -> list[Paced]:
         f"pathscope, {spin_us} us spun": replace(asked, spin_ns=spin_us * 1000)
         for spin_us in SPINS_US
     }
+    ours[ONE_INTERFACE] = sending.orders(path, made, one_link=True)
     runs: dict[str, Callable[[], None]] = {
         name: lambda orders=orders: sending.send(orders)  # type: ignore[misc]
         for name, orders in ours.items()
@@ -76,7 +81,7 @@ def at_top_speed(made: Wires, packets: int, rounds: int) -> list[Top]:
     one = sending.top(sending.orders(path, made, one_link=True))
     two = sending.top(sending.orders(path, made, one_link=False))
     runs: dict[str, Callable[[], None]] = {
-        "pathscope, one interface": lambda: sending.send(one),
+        ONE_INTERFACE: lambda: sending.send(one),
         "pathscope, two paths, both directions": lambda: sending.send(two),
         "tcpreplay -t": lambda: sending.tcpreplay(made, path, "--topspeed"),
         "tcpreplay -t --preload-pcap": lambda: sending.tcpreplay(
@@ -95,19 +100,24 @@ def at_top_speed(made: Wires, packets: int, rounds: int) -> list[Top]:
 
 def promises(times: list[Paced], speeds: list[Top]) -> list[tuple[str, bool, str]]:
     """Return every promise, whether it was kept, and what was measured."""
-    ours, peer = times[0], times[-1]
+    ours, same, peer = times[0], times[-2], times[-1]
     p50, p99 = statistics.median(ours.p50_us), statistics.median(ours.p99_us)
     drift = statistics.median(map(abs, ours.drift_us))
-    peers = statistics.median(peer.p50_us), statistics.median(peer.p99_us)
+    alike, peers = (
+        (statistics.median(each.p50_us), statistics.median(each.p99_us)) for each in (same, peer)
+    )
     speed = statistics.median(speeds[0].pps) / statistics.median(speeds[2].pps)
     return [
         (f"gap error p50 below {MOST_P50_US} us", p50 < MOST_P50_US, f"{p50:.2f} us"),
         (f"gap error p99 below {MOST_P99_US} us", p99 < MOST_P99_US, f"{p99:.1f} us"),
         (f"drift below {MOST_DRIFT_US} us", drift < MOST_DRIFT_US, f"{drift:.1f} us"),
         (
-            "gap errors below tcpreplay's",
-            p50 < peers[0] and p99 < peers[1],
-            f"p50 {p50:.2f} against {peers[0]:.2f} us, p99 {p99:.1f} against {peers[1]:.1f} us",
+            "gap errors below tcpreplay's, over one interface each",
+            alike[0] < peers[0] and alike[1] < peers[1],
+            (
+                f"p50 {alike[0]:.2f} against {peers[0]:.2f} us, "
+                f"p99 {alike[1]:.1f} against {peers[1]:.1f} us"
+            ),
         ),
         ("top speed at least that of tcpreplay -t", speed >= 1, f"{speed:.2f} x"),
     ]
@@ -132,8 +142,8 @@ def about_times(times: list[Paced], seconds: int) -> list[str]:
         f"medians of {len(times[0].p50_us)} rounds in turn. A gap error is the difference between "
         "two frames' distance on arrival, by the receiving kernel, and their distance in the "
         "trace; drift is the same of the first frame and the last. pathscope sends both directions "
-        "of both paths over their own interfaces, tcpreplay everything over one. Processors: time "
-        "that they took, of the replay's; recording is not in it."
+        "of both paths over their own interfaces where nothing else is said, tcpreplay everything "
+        "over one. Processors: time that they took, of the replay's; recording is not in it."
     )
     return [subject, "", *table(head, rows)]
 
@@ -179,7 +189,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="length of the paced trace")
     parser.add_argument("--top-packets", type=int, default=TOP_PACKETS, help="at top speed")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each replayer")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each replayer")
     parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's tables")
     options = parser.parse_args()
     if _native.build_profile != "release":

@@ -123,6 +123,7 @@ def _orders(told: dict[str, Any]) -> Orders:
             "trace": tuple(told["trace"]),
             "pairs": tuple(Pair(**pair) for pair in told["pairs"]),
             "outlets": tuple(Outlet(**outlet) for outlet in told["outlets"]),
+            "taken": tuple(told["taken"]),
             "udp_ports": tuple(told["udp_ports"]),
             "pace": PACES[pace.pop("mode")](**pace),
             "mapping": Mapping(

@@ -29,11 +29,15 @@ def orders(given: Given) -> Orders:
     from ...analyzer.labels import LabelRule
     from ...api import read
     from ...replay.packets import mapping, pacing, routes
-    from ...replay.packets.orders import SCTP_TUNNELING, Late, Orders
+    from ...replay.packets.orders import DIRECTIONS, SCTP_TUNNELING, Late, Orders
 
     traces, own_labels = _traces(given)
-    # All of it, whatever --filter takes: the names of paths do not depend on that.
-    ledger = read(traces, read_options(None, given.udp_ports, None, flows=True))
+    both_ends = len(traces) > 1 and given.traces[0].is_dir()
+    # All of it, whatever --filter takes: the names of paths do not depend on that. The paths of
+    # both ends are those of the one.
+    ledger = read(
+        traces[0] if both_ends else traces, read_options(None, given.udp_ports, None, flows=True)
+    )
     rules = tuple(LabelRule.parse(label) for label in (*given.labels, *own_labels))
     pairs = routes.pairs(routes.find(ledger, rules))
     if not pairs:
@@ -43,6 +47,8 @@ def orders(given: Given) -> Orders:
         trace=tuple(str(trace.resolve()) for trace in traces),
         pairs=pairs,
         outlets=(),
+        taken=DIRECTIONS if both_ends else (),
+        epoch_ns=ledger.capture["first_frame_ns"] if both_ends else None,
         from_ns=_nanoseconds(given.from_s),
         to_ns=_nanoseconds(given.to_s),
         loops=given.loops,
@@ -106,7 +112,7 @@ def _traces(given: Given) -> tuple[list[Path], list[str]]:
         return list(given.traces), []
     if len(given.traces) > 1:
         raise ValueError(f"{runs[0]}: a run is replayed by itself, without other traces")
-    return [folder.capture(runs[0], given.end)], folder.labels(runs[0])
+    return folder.chosen(runs[0], given.end), folder.labels(runs[0])
 
 
 def _nanoseconds(time_s: float | None) -> int | None:

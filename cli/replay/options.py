@@ -110,10 +110,10 @@ PLACE = (
 WHICH = (
     click.option(
         "--end",
-        type=click.Choice(["client", "server"]),
-        default="client",
+        type=click.Choice(["both", "client", "server"]),
+        default="both",
         show_default=True,
-        help="Whose capture of a run of the lab is replayed.",
+        help="Whose capture of a run of the lab is replayed; both: of each what it sent itself.",
     ),
     click.option(
         "--label",

@@ -114,8 +114,13 @@ class Orders:
         Which addresses belong to which path.
     outlets
         Where each direction of each path goes out; the log's `route` is an index of this.
+    taken
+        Of each file the direction that is taken from it, where the files are captures of both ends
+        on one clock: what its end sent itself. Empty: everything is taken from all files.
+    epoch_ns
+        What `from_ns` and `to_ns` count from, in ns since 1970; None: the trace's first frame.
     from_ns, to_ns
-        Since the trace's first frame; None for its beginning and end. Replay time 0 is `from_ns`.
+        Since then; None for the trace's beginning and end. Replay time 0 is `from_ns`.
     loops, loop_gap_ns
         How often the trace is replayed, and the time between the end of a loop and the next.
     filter
@@ -140,6 +145,8 @@ class Orders:
     trace: tuple[str, ...]
     pairs: tuple[Pair, ...]
     outlets: tuple[Outlet, ...]
+    taken: tuple[Direction, ...] = ()
+    epoch_ns: int | None = None
     from_ns: int | None = None
     to_ns: int | None = None
     loops: int = 1

@@ -13,6 +13,13 @@ use crate::rewrite::{AboveMtu, Direction, Mapping, Options, Truncated};
 pub struct Orders {
     /// Files whose frames are merged by time.
     pub trace: Vec<PathBuf>,
+    /// Of each file the direction that is taken from it, where the files are captures of both ends
+    /// on one clock: what the end sent itself. Empty: all is taken from every file.
+    #[serde(default)]
+    pub taken: Vec<Way>,
+    /// What `from_ns` and `to_ns` count from, since 1970; the trace's first frame when absent.
+    #[serde(default)]
+    pub epoch_ns: Option<i64>,
     /// Since the trace's first frame, which is replay time 0 when this is absent.
     pub from_ns: Option<i64>,
     pub to_ns: Option<i64>,
@@ -141,6 +148,9 @@ impl Orders {
                 return Err(Error::usage(what));
             }
             Pace::Top {} => {}
+        }
+        if !self.taken.is_empty() && self.taken.len() != self.trace.len() {
+            return Err(Error::usage("a direction is taken of every file, or of none"));
         }
         if self.loops == 0 {
             return Err(Error::usage("loops must be at least 1"));

@@ -31,6 +31,9 @@ struct Planner {
     window: Window,
     filter: Option<Filter>,
     routes: Routes,
+    /// By file.
+    taken: Vec<Way>,
+    epoch_ns: Option<i64>,
     rewriter: Rewriter,
     pacer: Pacer,
     /// Of each outlet.
@@ -68,6 +71,8 @@ impl Source {
             window: Window { from_ns: orders.from_ns, to_ns: orders.to_ns, span_ns: 0 },
             filter,
             routes,
+            taken: orders.taken.clone(),
+            epoch_ns: orders.epoch_ns,
             rewriter: Rewriter::new(orders.rewriting())?,
             pacer: Pacer::new(orders.pace, orders.loop_gap_ns),
             mtus: orders.outlets.iter().map(|outlet| outlet.mtu).collect(),
@@ -105,8 +110,8 @@ impl Source {
 
     fn step(&mut self, batch: &mut Batch) -> Result<bool> {
         let planner = &mut self.planner;
-        let record = match self.capture.next() {
-            Ok(Some(record)) => record,
+        let (file, record) = match self.capture.next_from() {
+            Ok(Some(found)) => found,
             Ok(None) => return self.again(),
             Err(damage @ TraceError::Damaged { .. }) => {
                 planner.plan.damage = Some(damage.to_string());
@@ -114,7 +119,7 @@ impl Source {
             }
             Err(other) => return Err(other.into()),
         };
-        planner.take(&record, batch)?;
+        planner.take(file, &record, batch)?;
         Ok(true)
     }
 
@@ -133,10 +138,11 @@ impl Source {
 
 impl Planner {
     /// Plans the frames of one record, or counts why there are none.
-    fn take(&mut self, record: &Record<'_>, batch: &mut Batch) -> Result<()> {
+    fn take(&mut self, file: usize, record: &Record<'_>, batch: &mut Batch) -> Result<()> {
         let frames = &mut self.plan.frames;
         frames.read += 1;
-        let first_ns = *self.plan.first_frame_ns.get_or_insert(record.time_ns);
+        let first_ns = self.epoch_ns.unwrap_or(record.time_ns);
+        let first_ns = *self.plan.first_frame_ns.get_or_insert(first_ns);
         let Some(at_ns) = self.window.place(record.time_ns.saturating_sub(first_ns)) else {
             frames.outside_window += 1;
             return Ok(());
@@ -148,6 +154,9 @@ impl Planner {
             return Ok(());
         }
         match self.routes.of(Rewriter::addresses(record.link_type, record.data)) {
+            Ok((way, _)) if self.taken.get(file).is_some_and(|taken| *taken != way) => {
+                count(&mut frames.not_sent, "sent by the other end");
+            }
             Ok((way, route)) => self.send(record, way.into(), route, at_ns, batch),
             Err(stray) => count(&mut frames.not_sent, stray.name()),
         }
@@ -258,6 +267,33 @@ mod tests {
         assert_eq!(dues(&batch)[4..], [(0, 7), (1, 8), (0, 9), (0, 11)]);
         assert_eq!((plan.loops, plan.frames.read), (2, 10));
         assert_eq!(batch.planned()[4].loop_number, 1);
+    }
+
+    #[test]
+    fn of_both_ends_each_gives_what_it_sent() {
+        // The server's: every frame 300 us later, or earlier what it sent itself.
+        let frames = [(1, 2, 300), (2, 1, 700), (1, 2, 2_300)].map(|(from, to, at_us)| {
+            (1_000_000_000_000 + at_us * 1_000, frame(from, to, &[from; 40]))
+        });
+        let (client, server) = (trace("client"), Trace::new("server", &frames));
+        let paths = [&client, &server].map(|one| one.path().to_str().unwrap());
+        let orders = crate::trace::orders_json(&paths)
+            .replace("{\"trace\"", "{\"taken\":[\"to_server\",\"to_client\"],\"trace\"")
+            .replace("\"from_ns\":null", "\"from_ns\":0,\"epoch_ns\":999999900000");
+        let (batch, plan) = read(&orders, None);
+        let dues: Vec<_> =
+            batch.planned().iter().map(|one| (one.route, one.due_ns / 1_000)).collect();
+        assert_eq!(dues, [(0, 100), (1, 800), (0, 2_100), (0, 4_100)]);
+        assert_eq!(plan.frames.not_sent["sent by the other end"], 3);
+        assert_eq!(plan.first_frame_ns, Some(999_999_900_000));
+    }
+
+    #[test]
+    fn a_direction_is_taken_of_every_file() {
+        let orders = trace("taken")
+            .orders()
+            .replace("{\"trace\"", "{\"taken\":[\"to_server\",\"to_client\"],\"trace\"");
+        assert!(Orders::parse(&orders).unwrap_err().to_string().contains("every file"));
     }
 
     #[test]

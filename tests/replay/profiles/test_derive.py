@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pathscope
 import pytest
 import truth
 from pathscope import api
-from pathscope.analyzer.ends.run import find_ends
 from pathscope.replay.lab import folder
 from pathscope.replay.lab import run as lab
 from pathscope.replay.lab.scenario import parse as scenario
 from pathscope.replay.profiles.derive import Derived, derive, summary, write
 from pathscope.replay.profiles.derived.distance import closed_loop
-from pathscope.replay.profiles.derived.model import DelayStep, Interval, RouteEvidence, Series
-from pathscope.replay.profiles.derived.series import series
+from pathscope.replay.profiles.derived.model import DelayStep, Interval, RouteEvidence
 from pathscope.replay.profiles.profile import load, parse
 from running import CAPTURES
-from twoends import READ
+from twoends import READ, crossed
 
 SECOND = 1_000_000_000
 
@@ -214,13 +211,6 @@ def near(step: DelayStep, delay_ms: float, jitter_ms: float = 0) -> bool:
     """Within half a millisecond, what chance allows a mean, and what a busy machine adds."""
     more_ms = max(0.0, step.jitter_ms - jitter_ms)
     return abs(step.delay_ms - delay_ms) <= 0.5 + more_ms + 3 * jitter_ms / sqrt(step.packets)
-
-
-def crossed(place: Path) -> list[Series]:
-    ledgers = (api.read(place / f"{end}.pcapng", READ) for end in ("client", "server"))
-    ends = find_ends(*ledgers, one_clock=True)
-    first = pathscope.analyze(place / "client.pcapng")
-    return series(first.result, ends, int(first.ledger.capture["start_ns"]))
 
 
 def test_what_is_derived_of_a_run_makes_one_that_is_like_it(tmp_path: Path) -> None:
