@@ -33,7 +33,7 @@ SCENARIO = {
     },
     "application": {"message_bytes": 300, "interval_ms": 10},
 }
-"""To the server so wide that a guest that waits for its processor for a millisecond matters little."""
+"""To the server so wide that a guest which waits a millisecond for its processor matters little."""
 
 TRIES = 3
 
