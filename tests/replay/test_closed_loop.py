@@ -16,6 +16,8 @@ from pathscope.replay.profiles.derived.distance import closed_loop
 from running import outside
 from twoends import crossed
 
+pytestmark = pytest.mark.guest
+
 SCENARIO = {
     "duration_s": 15,
     "paths": {
