@@ -2,7 +2,7 @@
 
 A set is named by a path, a glob, the name of a baseline, or several of these with commas between.
 What a folder is shows by what is in it: a run of the lab, the results of `analyze --out`, a
-baseline; else it is searched for these and for captures.
+dataset of many, a baseline; else it is searched for these and for captures.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from . import baselines
 from .analyzer.compare.runs import OF_ONE_CAPTURE, Run, circumstances, settings, split
 from .analyzer.labels import LabelRule
 from .dissectors._core import CaptureError
+from .many import dataset
 from .replay.lab import folder as lab
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ BY_NAME = "baseline:"
 """Before a name that is also the name of a file."""
 
 Node = dict[str, Any]
-Kind = Literal["run", "results", "baseline", "capture"]
+Kind = Literal["run", "results", "dataset", "baseline", "capture"]
 
 
 class SetError(ValueError):
@@ -115,6 +116,27 @@ def find_sources(text: str, store: Path) -> list[Source]:
     return found
 
 
+def captures_at(text: str) -> list[Source]:
+    """Return the captures and runs that a file, a folder or a glob stands for, in order.
+
+    Raises
+    ------
+    SetError
+        When there is nothing of that name, or no capture in it.
+    """
+    path = Path(text)
+    if text and path.exists():
+        found = list(_sources(path)) if path.is_dir() else [Source("capture", path)]
+    elif _globbed(text):
+        found = [one for path in _globbed(text) for one in _sources(path, only_known=True)]
+    else:
+        raise SetError(f"{text!r}: no such file or folder")
+    found = [one for one in found if one.kind in ("capture", "run")]
+    if not found:
+        raise SetError(f"{text}: no capture in there")
+    return found
+
+
 def _is_there(text: str, store: Path) -> bool:
     return Path(text).exists() or bool(_globbed(text)) or _named(text, store) is not None
 
@@ -153,7 +175,7 @@ def _sources(path: Path, *, only_known: bool = False) -> Iterator[Source]:
     elif path.suffix == ".json":
         if not only_known or path.name == RESULT:
             yield Source("results", path)
-    elif not only_known or _is_capture(path):
+    elif not only_known or is_capture(path):
         yield Source("capture", path)
 
 
@@ -164,6 +186,8 @@ def _in_folder(path: Path) -> Iterator[Source]:
         yield Source("baseline", path)
     elif (path / MANIFEST).is_file():
         yield Source("results", path / RESULT)
+    elif dataset.is_dataset(path):
+        yield Source("dataset", path)
     else:
         for entry in sorted(path.iterdir()):
             if entry.name.startswith("."):
@@ -172,11 +196,12 @@ def _in_folder(path: Path) -> Iterator[Source]:
                 # A link to a folder may lead back here.
                 if not entry.is_symlink():
                     yield from _in_folder(entry)
-            elif _is_capture(entry):
+            elif is_capture(entry):
                 yield Source("capture", entry)
 
 
-def _is_capture(path: Path) -> bool:
+def is_capture(path: Path) -> bool:
+    """Whether a file is called as captures are."""
     plain = path.with_suffix("") if path.suffix in PACKED else path
     return plain.suffix in CAPTURES
 
@@ -186,6 +211,8 @@ def _read(source: Source, labels: Sequence[str]) -> list[Run]:
         return [_of_the_lab(source.path, labels)]
     if source.kind == "baseline":
         return list(_of_a_baseline(baselines.opened(source.path)))
+    if source.kind == "dataset":
+        return list(_of_a_dataset(source.path))
     if source.kind == "results":
         text = source.path.read_text(encoding="utf-8")
         try:
@@ -203,18 +230,41 @@ def _analyzed(path: Path, labels: Sequence[str]) -> Node:
 
 
 def _of_the_lab(path: Path, labels: Sequence[str]) -> Run:
+    known = of_a_run(path)
+    return Run(str(path), _analyzed(path, labels), **known)
+
+
+def of_a_run(path: Path) -> Node:
+    """Return `scenario`, `settings` and `circumstances` of a run of the lab, as `Run` has them.
+
+    Raises
+    ------
+    ValueError
+        When its folder does not tell.
+    OSError
+        When it cannot be read.
+    """
     facts = lab.facts(path)
-    document = _analyzed(path, labels)
     scenario = json.loads((path / lab.SCENARIO).read_text(encoding="utf-8"))
     if not isinstance(scenario, dict) or not isinstance(facts.get("scenario"), str):
         raise ValueError(f"{path}: expected the scenario of a run in {lab.SCENARIO}")
-    return Run(str(path), document, facts["scenario"], settings(scenario), circumstances(facts))
+    return {
+        "scenario": facts["scenario"],
+        "settings": settings(scenario),
+        "circumstances": circumstances(facts),
+    }
 
 
 def _of_a_baseline(baseline: baselines.Baseline) -> Iterator[Run]:
     for one in baseline.runs:
         document = _checked(baselines.stored_result(baseline, one), baseline.folder / one["file"])
         yield Run(one["name"], document, one["scenario"], one["settings"], one["circumstances"])
+
+
+def _of_a_dataset(folder: Path) -> Iterator[Run]:
+    for one, document in dataset.opened(folder).results():
+        known = one["lab"] or {}
+        yield Run(one["run"], _checked(document, folder / one["result"]["file"]), **known)
 
 
 def _of_a_result(path: Path, document: Any) -> Iterator[Run]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -27,9 +29,14 @@ OF_KEYS = {
 }
 
 
+@cache
+def _schemas() -> dict[str, pa.Schema]:
+    return {one.name: _schema(one) for one in shape().all() if one.name != "result"}
+
+
 def schemas() -> dict[str, pa.Schema]:
     """Return the schema of every table, in the contract's order."""
-    return {one.name: _schema(one) for one in shape().all() if one.name != "result"}
+    return dict(_schemas())
 
 
 def tables(document: Node) -> dict[str, pa.Table]:
@@ -40,11 +47,18 @@ def tables(document: Node) -> dict[str, pa.Table]:
     document
         The result contract.
     """
-    rows: dict[str, list[Row]] = {name: [] for name in schemas()}
-    _fill(shape(), document, {}, rows)
+    rows = rows_of(document)
     return {
-        name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in schemas().items()
+        name: pa.Table.from_pylist(rows.get(name, []), schema=schema)
+        for name, schema in _schemas().items()
     }
+
+
+def rows_of(document: Node) -> dict[str, list[Row]]:
+    """Return the rows of the tables that have any."""
+    rows: dict[str, list[Row]] = defaultdict(list)
+    _fill(shape(), document, {}, rows)
+    return dict(rows)
 
 
 def _schema(one: Shape) -> pa.Schema:

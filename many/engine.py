@@ -1,0 +1,152 @@
+"""Who does the work: this process, or workers of Dask, here or anywhere (docs/many.md).
+
+Each engine takes parts and yields them with their outcomes as they come. A part whose workers died
+comes with `Lost` instead.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from .part import Outcome, Part, analyze_part
+from .settings import SKEW, definitions
+from .worker import leave_interrupts, probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from distributed import Client
+
+    Engine = Callable[[Sequence["Part"]], Iterator["Done"]]
+
+PRELOADED = ("distributed", "pandas", f"{__package__}.worker")
+"""What every local worker needs: imported once, by the process that they are forked from."""
+
+LOCAL = {
+    "distributed.worker.multiprocessing-method": "forkserver",
+    # A capture that kills two workers would kill any.
+    "distributed.scheduler.allowed-failures": 1,
+    "distributed.admin.system-monitor.disk": False,
+}
+"""Of Dask's settings, those of the cluster that is embedded here."""
+
+WAIT_S = 30
+"""How long a running cluster has for its first worker, and for an answer."""
+
+
+class EngineError(ValueError):
+    """Workers that cannot be had, or cannot do this work; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What became of a part so many of whose workers died, of it or beside it."""
+
+    workers: int
+
+
+Done = tuple[Part, Outcome | Lost]
+
+
+def in_this_process(parts: Sequence[Part]) -> Iterator[Done]:
+    """Work off parts one after the other."""
+    for part in parts:
+        yield part, analyze_part(part)
+
+
+@contextmanager
+def on_dask(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Engine]:
+    """Give an engine of Dask: the cluster of an address, or one of local processes.
+
+    Raises
+    ------
+    EngineError
+        When there is no such cluster, or its workers do not fit.
+    """
+    if find_spec("distributed") is None:
+        raise EngineError("dask is not installed: pip install 'pathscope[dask]'")
+    with _client(jobs, scheduler) as client:
+        if scheduler is None:
+            client.run(leave_interrupts)
+        else:
+            _check_workers(client, scheduler, folder)
+        yield lambda parts: _map(client, parts)
+
+
+def warm_up() -> None:
+    """Start importing what local workers need, beside what this process does meanwhile."""
+    if find_spec("distributed") is None:
+        return
+    from multiprocessing import forkserver
+
+    multiprocessing.set_forkserver_preload(list(PRELOADED))
+    forkserver.ensure_running()
+
+
+def _map(client: Client, parts: Sequence[Part]) -> Iterator[Done]:
+    from distributed import KilledWorker, as_completed
+
+    # Not pure: Dask must not answer with what it remembers of an earlier command.
+    futures = {client.submit(analyze_part, part, pure=False): part for part in parts}
+    for future in as_completed(futures, loop=client.loop):
+        part = futures.pop(future)
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            yield part, Lost(error.allowed_failures + 1)
+        elif error is not None:
+            raise error
+        else:
+            yield part, future.result()
+        future.release()
+
+
+def _check_workers(client: Client, scheduler: str, folder: Path) -> None:
+    try:
+        client.wait_for_workers(1, timeout=WAIT_S)
+    except TimeoutError as error:
+        raise EngineError(f"{scheduler}: this cluster has no workers") from error
+    for address, told in client.run(probe, str(folder), on_error="return").items():
+        if isinstance(told, Exception):
+            raise EngineError(f"worker {address}: cannot do this work: {told}")
+        made_with, sees_dataset = told
+        if made_with != definitions():
+            raise EngineError(f"worker {address}: {SKEW}")
+        if not sees_dataset:
+            raise EngineError(
+                f"worker {address} does not see {folder}: all workers write there, so it has to be"
+                " on a file system that they share, under the same name"
+            )
+
+
+@contextmanager
+def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=WAIT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise EngineError(f"{scheduler}: no Dask scheduler answers: {error}") from error
+        with client:
+            yield client
+        return
+    with (
+        dask.config.set(LOCAL),
+        LocalCluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as local,
+        Client(local, set_as_default=False) as client,
+    ):
+        yield client

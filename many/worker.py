@@ -1,0 +1,30 @@
+"""What a worker of Dask has, and is asked before it gets work.
+
+Importing this module imports all that the work needs: local workers are forked from a process that
+has done so.
+"""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pyarrow.parquet
+
+from ..analyzer import associations
+from ..reports import contract
+from . import part, tables
+from .dataset import is_dataset
+from .settings import definitions
+
+__all__ = ["associations", "contract", "leave_interrupts", "part", "probe", "pyarrow", "tables"]
+
+
+def probe(folder: str) -> tuple[str, bool]:
+    """Tell what this worker's numbers mean, and whether it sees the dataset."""
+    return definitions(), is_dataset(Path(folder))
+
+
+def leave_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal tells all processes of, to the one that gives the work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
