@@ -125,13 +125,13 @@ def analyze_many(
     OSError
         When the dataset cannot be written.
     """
-    if jobs > 1 and scheduler is None:
+    place = Path(folder).resolve()
+    if jobs > 1 and scheduler is None and not dataset.is_dataset(place):
         from .engine import warm_up
 
         warm_up()
     named = [captures] if not _is_several(captures) else list(captures)
     settings = Settings.of(options, labels, events, end, thresholds, ledger=ledger)
-    place = Path(folder).resolve()
     found = find([str(one) for one in named], settings.digest())
     store.prepare(place)
     with store.locked(place):
