@@ -144,14 +144,25 @@ def analyze_command(
     if ends and (merge or len(captures) != 2):
         raise click.UsageError("--ends takes two captures, without --merge")
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
-    if is_many(captures, jobs, scheduler):
+    if is_many(captures, out, jobs, scheduler):
         unfit = {"--json": as_json, "--merge": merge, "--fail-on-verdict": fail_on_verdict}
         unfit |= {"--ends": ends is not None, "--tables": form is not None}
         if refused := [name for name, given in unfit.items() if given]:
             raise click.UsageError(f"{refused[0]} is not for many captures (docs/many.md)")
-        how = {"events": events, "labels": labels, "options": options, "end": end}
-        how |= {"jobs": jobs or 1, "scheduler": scheduler, "ledger": ledger, "force": force}
-        analyze_to_dataset(captures, out, strict=strict, thresholds=thresholds, **how)
+        analyze_to_dataset(
+            captures,
+            out,
+            strict=strict,
+            jobs=jobs or 1,
+            scheduler=scheduler,
+            ledger=ledger,
+            force=force,
+            events=events,
+            labels=labels,
+            options=options,
+            end=end,
+            thresholds=thresholds,
+        )
         return
     if ledger:
         raise click.UsageError("--ledger is for many captures: one's --out has those tables")

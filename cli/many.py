@@ -48,18 +48,23 @@ def many_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def is_many(captures: Sequence[str], jobs: int | None, scheduler: str | None) -> bool:
-    """Whether this makes a dataset: a folder that is no run, a glob, an address, or help asked."""
-    return jobs is not None or scheduler is not None or any(map(_holds_many, captures))
+def is_many(
+    captures: Sequence[str], out: Path | None, jobs: int | None, scheduler: str | None
+) -> bool:
+    """Whether this makes a dataset: of captures far away, of a folder of them, or by workers."""
+    if jobs is not None or scheduler is not None or any("://" in text for text in captures):
+        return True
+    return out is not None and any(map(_holds_many, captures))
 
 
 def _holds_many(text: str) -> bool:
+    """Whether this is a folder that is no run, or a glob: a file may be called like one."""
     path = Path(text)
     if path.exists():
         from ..replay.lab.folder import is_run
 
         return path.is_dir() and not is_run(path)
-    return any(mark in text for mark in ("://", "*", "?", "["))
+    return any(mark in text for mark in "*?[")
 
 
 def analyze_to_dataset(

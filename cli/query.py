@@ -114,7 +114,7 @@ def _give(answer: Answer, form: str, limit: int, output: Path | None, *, force: 
         return
     chosen = next(known for known in FORMATS if known == form)
     if output is None:
-        write_table(answer.batches, answer.schema, chosen, click.get_binary_stream("stdout"))
+        write_table(answer.batches, answer.schema, chosen, sys.stdout.buffer)
         return
     with whole_file(output, force=force) as stream:
         rows = write_table(answer.batches, answer.schema, chosen, stream)

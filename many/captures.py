@@ -101,10 +101,14 @@ def find(texts: Iterable[str], settings_digest: str) -> Found:
         When there is nothing of a name, or no capture in it.
     """
     named = list(dict.fromkeys(one for text in texts for one in _named(text)))
-    items, failures = [], []
+    items: list[Item] = []
+    failures: list[Failure] = []
     with ThreadPoolExecutor(LOOKING_THREADS) as threads:
         for seen in threads.map(lambda one: _look(*one), named):
-            (items if isinstance(seen, Item) else failures).append(seen)
+            if isinstance(seen, Item):
+                items.append(seen)
+            else:
+                failures.append(seen)
     keyed = [replace(item, key=key) for item, key in _keyed(items, settings_digest)]
     first: dict[str, Item] = {}
     for item in keyed:

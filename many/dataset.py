@@ -1,7 +1,7 @@
 """A dataset: the results of many captures in a folder (docs/many.md).
 
     dataset.json                 what it was made with, and what is not in it
-    parts/PART.json              which captures were analyzed together, and their files: written last
+    parts/PART.json              captures that were analyzed together, and their files; last
     results/KEY.json             the result of a capture (pathscope.result/1)
     tables/TABLE/PART.parquet    rows of the captures of a part; empty.parquet has the columns
     ledger/TABLE/PART.parquet    the ledger's tables, where they were asked for

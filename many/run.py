@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
-    from ..analyzer.thresholds import Thresholds
     from ..dissectors.ledger import ReadOptions
     from .captures import Found, Item
-    from .engine import Engine
+    from .engine import Engine, Lost
 
 Node = dict[str, Any]
 
@@ -130,7 +130,7 @@ def analyze_many(
         from .engine import warm_up
 
         warm_up()
-    named = [captures] if not _is_several(captures) else list(captures)
+    named = [captures] if isinstance(captures, str | os.PathLike) else list(captures)
     settings = Settings.of(options, labels, events, end, thresholds, ledger=ledger)
     found = find([str(one) for one in named], settings.digest())
     store.prepare(place)
@@ -141,12 +141,6 @@ def analyze_many(
             outcome = _work(place, found, plan, engine, progress)
         store.write_head(place, _head(settings, found, outcome.failures, finished=True))
     return replace(outcome, folder=Path(folder))
-
-
-def _is_several(captures: Any) -> bool:
-    from os import PathLike
-
-    return not isinstance(captures, str | PathLike)
 
 
 def _engine(stack: ExitStack, jobs: int, scheduler: str | None, folder: Path) -> Engine:
@@ -226,8 +220,8 @@ def _begin(folder: Path, settings: Settings, found: Found) -> None:
         and dataset.read_head(folder)["settings_sha256"] == settings.digest()
     )
     if not is_same:
-        for kind in (TABLES, LEDGER):
-            store.write_empty(folder, kind, schemas(kind) if settings.ledger or kind == TABLES else {})
+        store.write_empty(folder, TABLES, schemas(TABLES))
+        store.write_empty(folder, LEDGER, schemas(LEDGER) if settings.ledger else {})
     store.write_head(folder, _head(settings, found, found.failures, finished=False))
 
 
@@ -276,12 +270,15 @@ def _work(
     for part in suspects:
         # One at a time: where a worker dies now, it is this capture's doing.
         for _, outcome in engine([part]) if engine is not None else ():
-            if not isinstance(outcome, Outcome):
-                reason = f"{outcome.workers} workers in a row ended while they analyzed it"
-                outcome = Outcome(False, (Failure(part.items[0].name, reason),))
-            summary = told(_published(folder, part, outcome, summary))
+            known = outcome if isinstance(outcome, Outcome) else _killer(part, outcome)
+            summary = told(_published(folder, part, known, summary))
     ordered = sorted(summary.failures, key=lambda failure: failure.name)
     return replace(summary, failures=tuple(ordered))
+
+
+def _killer(part: Part, lost: Lost) -> Outcome:
+    reason = f"{lost.workers} workers in a row ended while they analyzed it"
+    return Outcome(has_results=False, failures=(Failure(part.items[0].name, reason),))
 
 
 def _published(folder: Path, part: Part, outcome: Outcome, summary: Summary) -> Summary:
@@ -295,9 +292,7 @@ def _published(folder: Path, part: Part, outcome: Outcome, summary: Summary) -> 
     )
 
 
-def _head(
-    settings: Settings, found: Found, failures: Sequence[Failure], *, finished: bool
-) -> Node:
+def _head(settings: Settings, found: Found, failures: Sequence[Failure], *, finished: bool) -> Node:
     return {
         "schema": dataset.SCHEMA,
         "tool": {"version": _core.__version__, "build_profile": _core.build_profile},

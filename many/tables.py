@@ -1,4 +1,4 @@
-"""The tables of a dataset: those of a result and of a ledger, with the columns that tell runs apart."""
+"""The tables of a dataset: a result's and a ledger's, with columns that tell runs apart."""
 
 from __future__ import annotations
 
