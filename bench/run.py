@@ -222,14 +222,14 @@ def shown(command: list[str]) -> str:
     return " ".join(part.removeprefix(f"{ROOT}/") for part in command)
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, first: str = BEGIN, last: str = END) -> None:
     """Put the report between the markers of a document, or start the document."""
-    old = path.read_text() if path.exists() else f"# Performance\n\n{BEGIN}\n{END}\n"
-    before, begin, rest = old.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    old = path.read_text() if path.exists() else f"# Performance\n\n{first}\n{last}\n"
+    before, begin, rest = old.partition(first)
+    _, end, after = rest.partition(last)
     if not begin or not end:
-        sys.exit(f"{path}: expected the markers {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+        sys.exit(f"{path}: expected the markers {first} and {last}")
+    path.write_text(f"{before}{first}\n{text}\n{last}{after}")
 
 
 def main() -> int:

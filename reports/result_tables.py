@@ -100,21 +100,51 @@ def _those(row: Row, names: tuple[str, ...]) -> Row:
     return {name: row[name] for name in names if name in row}
 
 
+Plan = dict[str, "Column | Plan"]
+"""Where the columns of a table are in its objects: what stands there, or the plan of an object."""
+
+
+@cache
+def _plans() -> dict[str, Plan]:
+    return {one.name: _plan(one.columns) for one in shape().all()}
+
+
+def _plan(columns: list[Column]) -> Plan:
+    plan: Plan = {}
+    for column in columns:
+        here = plan
+        for key in column.place[:-1]:
+            inner = here.setdefault(key, {})
+            assert isinstance(inner, dict)
+            here = inner
+        here[column.place[-1]] = column
+    return plan
+
+
 def _row(one: Shape, node: Node, number: int) -> Row:
-    return {column.name: _value(column, node, number) for column in one.columns}
+    """Return the columns that have a value; of hundreds most have none."""
+    row: Row = {}
+    plan = _plans()[one.name]
+    place = plan.get(PLACE[0])
+    if isinstance(place, Column):
+        row[place.name] = number
+    _take(row, plan, node)
+    return row
 
 
-def _value(column: Column, node: Node, number: int) -> Any:
-    if column.place == PLACE:
-        return number
-    found = _at(node, column.place)
-    if found is None:
-        return None
-    if column.kind == "list":
-        return ", ".join(str(one) for one in found)
-    if column.kind == "map":
-        return json.dumps(found, ensure_ascii=False)
-    return found
+def _take(row: Row, plan: Plan, node: Node) -> None:
+    for key, found in node.items():
+        wanted = plan.get(key)
+        if wanted is None or found is None:
+            continue
+        if isinstance(wanted, dict):
+            _take(row, wanted, found)
+        elif wanted.kind == "list":
+            row[wanted.name] = ", ".join(str(one) for one in found)
+        elif wanted.kind == "map":
+            row[wanted.name] = json.dumps(found, ensure_ascii=False)
+        else:
+            row[wanted.name] = found
 
 
 def _at(node: Node, place: tuple[str, ...]) -> Any:
