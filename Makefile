@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-many accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,7 @@ lint: build ## ruff: style and format of the Python code
 # The links give the root the one name it is imported by, and mypy no other folder to walk.
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
-	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
+	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer many reports replay) $(VENV)/typing/pathscope
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
@@ -68,6 +68,9 @@ bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpk
 bench-replay: build ## measure how replay keeps time and how fast it sends, beside tcpreplay; as root
 	@.ci/system-packages "$(PYTHON)" bench
 	PYTHONPATH=tests $(PY) bench/replay.py --write docs/performance.md
+
+bench-many: build ## measure analyze of 1,000 small captures: one process, two, a Dask cluster
+	$(PY) bench/many.py --write docs/performance.md
 
 conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test

@@ -92,16 +92,19 @@ def about(contenders: list[Contender], again: Contender, differing: int, bytes_:
         (f"--jobs 2 at least {LEAST_SPEEDUP:g} x as fast", speedup >= LEAST_SPEEDUP, speedup),
         (f"the cluster at most {MOST_OF_JOBS:g} x the time", ratio <= MOST_OF_JOBS, ratio),
     ]
-    return [
+    subject = (
         f"{one.packets:,} captures, {bytes_ / 1e6:.0f} MB, in the page cache; "
         f"{len(one.seconds)} interleaved runs of each. The cluster: a scheduler and {WORKERS}"
-        " workers, processes of this machine that run already. Memory is that of the command.",
+        " workers, processes of this machine that run already. Memory is that of the command."
+    )
+    words = {True: "kept", False: "MISSED"}
+    return [
+        subject,
         "",
         *table(head, rows),
         "",
-        *(f"- {text}: {'kept' if good else 'MISSED'} ({value:.2f} x)" for text, good, value in kept),
-        f"- the same dataset by all, byte for byte: {'kept' if not differing else 'MISSED'}"
-        f" ({differing} files differ)",
+        *(f"- {text}: {words[good]} ({value:.2f} x)" for text, good, value in kept),
+        f"- the same bytes by all: {words[not differing]} ({differing} files differ)",
         "",
         f"Machine: {machine()}.",
         "",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 Kind = Literal["capture", "run", "remote"]
+Name = tuple[str, Kind]
 
 LOOKING_THREADS = 8
 """Captures whose ends are read at a time: a disk that is far away takes its time to answer."""
@@ -85,26 +86,36 @@ class Found:
     failures: tuple[Failure, ...]
 
 
-def find(texts: Iterable[str], settings_digest: str) -> Found:
-    """Find captures and read enough of each to know it.
+def named(texts: Iterable[str]) -> list[Name]:
+    """List captures by name.
 
     Parameters
     ----------
     texts
         Captures, folders of them, globs, runs of the lab, addresses for fsspec.
-    settings_digest
-        `Settings.digest()`.
 
     Raises
     ------
     SetError
         When there is nothing of a name, or no capture in it.
     """
-    named = list(dict.fromkeys(one for text in texts for one in _named(text)))
+    return list(dict.fromkeys(one for text in texts for one in _named(text)))
+
+
+def look_at(names: Iterable[Name], settings_digest: str) -> Found:
+    """Read enough of captures to know each.
+
+    Parameters
+    ----------
+    names
+        As `named` lists them.
+    settings_digest
+        `Settings.digest()`.
+    """
     items: list[Item] = []
     failures: list[Failure] = []
     with ThreadPoolExecutor(LOOKING_THREADS) as threads:
-        for seen in threads.map(lambda one: _look(*one), named):
+        for seen in threads.map(lambda one: _look(*one), names):
             if isinstance(seen, Item):
                 items.append(seen)
             else:
@@ -133,7 +144,7 @@ def files_of(name: str, kind: Kind) -> tuple[Node, ...]:
     return tuple({"file": path.name, **identity(path)} for path in inside)
 
 
-def _named(text: str) -> list[tuple[str, Kind]]:
+def _named(text: str) -> list[Name]:
     if remote.is_address(text):
         found = remote.listed(text)
         if not found:

@@ -11,11 +11,12 @@ import multiprocessing
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING
 
+from . import worker
 from .part import Outcome, Part, analyze_part
 from .settings import SKEW, definitions
-from .worker import leave_interrupts, probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Engine = Callable[[Sequence["Part"]], Iterator["Done"]]
 
-PRELOADED = ("distributed", "pandas", f"{__package__}.worker")
+PRELOADED = ("distributed", "pandas", worker.__name__)
 """What every local worker needs: imported once, by the process that they are forked from."""
 
 LOCAL = {
@@ -36,7 +37,7 @@ LOCAL = {
 }
 """Of Dask's settings, those of the cluster that is embedded here."""
 
-WAIT_S = 30
+WAIT_S = 60
 """How long a running cluster has for its first worker, and for an answer."""
 
 
@@ -72,26 +73,15 @@ def on_dask(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Engine]:
     if find_spec("distributed") is None:
         raise EngineError("dask is not installed: pip install 'pathscope[dask]'")
     with _client(jobs, scheduler) as client:
-        if scheduler is None:
-            client.run(leave_interrupts)
-        else:
-            _check_workers(client, scheduler, folder)
+        if scheduler is not None:
+            _check_workers(client, folder)
         yield lambda parts: _map(client, parts)
-
-
-def warm_up() -> None:
-    """Start importing what local workers need, beside what this process does meanwhile."""
-    if find_spec("distributed") is None:
-        return
-    from multiprocessing import forkserver
-
-    multiprocessing.set_forkserver_preload(list(PRELOADED))
-    forkserver.ensure_running()
 
 
 def _map(client: Client, parts: Sequence[Part]) -> Iterator[Done]:
     from distributed import KilledWorker, as_completed
 
+    _wait(client)
     # Not pure: Dask must not answer with what it remembers of an earlier command.
     futures = {client.submit(analyze_part, part, pure=False): part for part in parts}
     for future in as_completed(futures, loop=client.loop):
@@ -106,12 +96,16 @@ def _map(client: Client, parts: Sequence[Part]) -> Iterator[Done]:
         future.release()
 
 
-def _check_workers(client: Client, scheduler: str, folder: Path) -> None:
+def _wait(client: Client) -> None:
     try:
         client.wait_for_workers(1, timeout=WAIT_S)
     except TimeoutError as error:
-        raise EngineError(f"{scheduler}: this cluster has no workers") from error
-    for address, told in client.run(probe, str(folder), on_error="return").items():
+        raise EngineError(f"no worker came within {WAIT_S} s: has the cluster any?") from error
+
+
+def _check_workers(client: Client, folder: Path) -> None:
+    _wait(client)
+    for address, told in client.run(worker.probe, str(folder), on_error="return").items():
         if isinstance(told, Exception):
             raise EngineError(f"worker {address}: cannot do this work: {told}")
         made_with, sees_dataset = told
@@ -124,8 +118,16 @@ def _check_workers(client: Client, scheduler: str, folder: Path) -> None:
             )
 
 
+def _preload() -> None:
+    """Start importing what local workers need, in another process, beside what is imported here."""
+    multiprocessing.set_forkserver_preload(list(PRELOADED))
+    forkserver.ensure_running()
+
+
 @contextmanager
 def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
+    if scheduler is None:
+        _preload()
     import dask
     from distributed import Client, LocalCluster
 
@@ -140,13 +142,15 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
     with (
         dask.config.set(LOCAL),
         LocalCluster(
-            n_workers=jobs,
+            n_workers=0,
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
+            preload=[worker.__name__],
         ) as local,
         Client(local, set_as_default=False) as client,
     ):
+        local.scale(jobs)  # which does not wait: captures are looked for meanwhile
         yield client

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..dissectors import _core
 from . import dataset, store
-from .captures import KEY_LETTERS, Failure, find
+from .captures import KEY_LETTERS, Failure, look_at, named
 from .dataset import LEDGER, TABLES, DatasetError
 from .part import Outcome, Part
 from .settings import Settings
@@ -126,21 +126,22 @@ def analyze_many(
         When the dataset cannot be written.
     """
     place = Path(folder).resolve()
-    if jobs > 1 and scheduler is None and not dataset.is_dataset(place):
-        from .engine import warm_up
-
-        warm_up()
-    named = [captures] if isinstance(captures, str | os.PathLike) else list(captures)
+    texts = [captures] if isinstance(captures, str | os.PathLike) else captures
+    names = named(map(str, texts))
     settings = Settings.of(options, labels, events, end, thresholds, ledger=ledger)
-    found = find([str(one) for one in named], settings.digest())
     store.prepare(place)
-    with store.locked(place):
+    with store.locked(place), ExitStack() as stack:
+        engine = None
+        if jobs > 1 and scheduler is None and not dataset.is_dataset(place):
+            # There is work for sure: local workers start while captures are looked for.
+            engine = _engine(stack, jobs, scheduler, place)
+        found = look_at(names, settings.digest())
         plan = _plan(place, found, settings, force=force)
-        with ExitStack() as stack:
-            engine = _engine(stack, jobs, scheduler, place) if plan.parts else None
-            outcome = _work(place, found, plan, engine, progress)
-        store.write_head(place, _head(settings, found, outcome.failures, finished=True))
-    return replace(outcome, folder=Path(folder))
+        if engine is None and plan.parts:
+            engine = _engine(stack, jobs, scheduler, place)
+        summary = _work(place, found, plan, engine, progress)
+        store.write_head(place, _head(settings, found, summary.failures, finished=True))
+    return replace(summary, folder=Path(folder))
 
 
 def _engine(stack: ExitStack, jobs: int, scheduler: str | None, folder: Path) -> Engine:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet
 
@@ -17,7 +18,10 @@ from . import part, tables
 from .dataset import is_dataset
 from .settings import definitions
 
-__all__ = ["associations", "contract", "leave_interrupts", "part", "probe", "pyarrow", "tables"]
+if TYPE_CHECKING:
+    from distributed import Worker
+
+__all__ = ["associations", "contract", "dask_setup", "part", "probe", "pyarrow", "tables"]
 
 
 def probe(folder: str) -> tuple[str, bool]:
@@ -25,6 +29,9 @@ def probe(folder: str) -> tuple[str, bool]:
     return definitions(), is_dataset(Path(folder))
 
 
-def leave_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal tells all processes of, to the one that gives the work."""
+def dask_setup(_: Worker) -> None:
+    """Leave Ctrl-C, which a terminal tells all processes of, to the one that gives the work.
+
+    Dask calls this in every local worker, where this module is one to be loaded before all else.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)

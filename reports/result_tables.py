@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -100,8 +101,12 @@ def _those(row: Row, names: tuple[str, ...]) -> Row:
     return {name: row[name] for name in names if name in row}
 
 
-Plan = dict[str, "Column | Plan"]
-"""Where the columns of a table are in its objects: what stands there, or the plan of an object."""
+@dataclass(slots=True)
+class Plan:
+    """Where the columns of a table are in its objects: by key, here or in an object there."""
+
+    columns: dict[str, Column] = field(default_factory=dict)
+    inner: dict[str, Plan] = field(default_factory=dict)
 
 
 @cache
@@ -110,14 +115,12 @@ def _plans() -> dict[str, Plan]:
 
 
 def _plan(columns: list[Column]) -> Plan:
-    plan: Plan = {}
+    plan = Plan()
     for column in columns:
         here = plan
         for key in column.place[:-1]:
-            inner = here.setdefault(key, {})
-            assert isinstance(inner, dict)
-            here = inner
-        here[column.place[-1]] = column
+            here = here.inner.setdefault(key, Plan())
+        here.columns[column.place[-1]] = column
     return plan
 
 
@@ -125,8 +128,7 @@ def _row(one: Shape, node: Node, number: int) -> Row:
     """Return the columns that have a value; of hundreds most have none."""
     row: Row = {}
     plan = _plans()[one.name]
-    place = plan.get(PLACE[0])
-    if isinstance(place, Column):
+    if (place := plan.columns.get(PLACE[0])) is not None:
         row[place.name] = number
     _take(row, plan, node)
     return row
@@ -134,17 +136,20 @@ def _row(one: Shape, node: Node, number: int) -> Row:
 
 def _take(row: Row, plan: Plan, node: Node) -> None:
     for key, found in node.items():
-        wanted = plan.get(key)
-        if wanted is None or found is None:
+        if found is None:
             continue
-        if isinstance(wanted, dict):
-            _take(row, wanted, found)
-        elif wanted.kind == "list":
-            row[wanted.name] = ", ".join(str(one) for one in found)
-        elif wanted.kind == "map":
-            row[wanted.name] = json.dumps(found, ensure_ascii=False)
-        else:
-            row[wanted.name] = found
+        if (inner := plan.inner.get(key)) is not None:
+            _take(row, inner, found)
+        elif (column := plan.columns.get(key)) is not None:
+            row[column.name] = _cell(column, found)
+
+
+def _cell(column: Column, found: Any) -> Any:
+    if column.kind == "list":
+        return ", ".join(str(one) for one in found)
+    if column.kind == "map":
+        return json.dumps(found, ensure_ascii=False)
+    return found
 
 
 def _at(node: Node, place: tuple[str, ...]) -> Any:
