@@ -140,6 +140,7 @@ def analyze_many(
         if engine is None and plan.parts:
             engine = _engine(stack, jobs, scheduler, place)
         summary = _work(place, found, plan, engine, progress)
+        store.sweep_partial(place)
         store.write_head(place, _head(settings, found, summary.failures, finished=True))
     return replace(summary, folder=Path(folder))
 

@@ -110,7 +110,7 @@ def discard(place: Path) -> None:
 
 def stage(folder: Path, part: str) -> Path:
     """Make a place where a part can be written, that nobody else writes to."""
-    return Path(tempfile.mkdtemp(prefix=f"{part}-", dir=folder / PARTIAL))
+    return Path(tempfile.mkdtemp(prefix=f"{part}-{os.getpid()}-", dir=folder / PARTIAL))
 
 
 def write_flushed(path: Path, content: bytes | memoryview) -> int:
@@ -192,12 +192,17 @@ def remove(folder: Path, parts: Iterable[str]) -> None:
 
 
 def sweep(folder: Path, records: Iterable[Node]) -> None:
-    """Remove what no part lists, and what workers that are gone left half-written."""
-    for place in (folder / PARTIAL).iterdir():
-        shutil.rmtree(place, ignore_errors=True)  # a worker that still writes there is in vain
+    """Remove what no part lists, and what is half-written."""
+    sweep_partial(folder)
     listed = {file for record in records for file in _files(record)}
     for kind, pattern in ((RESULTS, "*"), (TABLES, "*/*"), (LEDGER, "*/*")):
         _remove_others(folder, (folder / kind).glob(pattern), listed)
+
+
+def sweep_partial(folder: Path) -> None:
+    """Remove what workers that are gone left half-written; one that is not gone fails by that."""
+    for place in (folder / PARTIAL).iterdir():
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _remove_others(folder: Path, paths: Iterable[Path], listed: Collection[str]) -> None:

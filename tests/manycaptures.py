@@ -34,12 +34,12 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def rows(folder: Path) -> dict[str, list[str]]:
     """Return the rows of every table of a dataset, as another reader finds them, in one order."""
+    tables = [table for kind in ("tables", "ledger") for table in (folder / kind).glob("*")]
     return {
         f"{table.parent.name}/{table.name}": sorted(
-            map(repr, parquet.read_table(table).to_pylist())
+            repr(row) for row in parquet.read_table(table).to_pylist()
         )
-        for kind in ("tables", "ledger")
-        for table in sorted((folder / kind).glob("*"))
+        for table in sorted(tables)
     }
 
 
