@@ -66,8 +66,7 @@ def query_command(
 
     \b
     Example:
-      pathscope analyze fixtures/captures/failover-v6 --out results
-      pathscope query results "SELECT run, cause, link_failure_recovery_s FROM handovers"
+      pathscope query dataset "SELECT run, cause, link_failure_recovery_s FROM handovers"
     """
     from ..many.query import asked, tables
 

@@ -187,9 +187,18 @@ def matches(shown: list[str], real: list[str]) -> bool:
     return bool(real) and shown[0].rstrip() == real[0].rstrip() and matches(shown[1:], real[1:])
 
 
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Analyze some captures, for commands that ask what came of them."""
+    folder = tmp_path_factory.mktemp("dataset") / "dataset"
+    pathscope.analyze_many(FAILOVER.parent, folder)
+    return folder
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """Make a folder like the repository, with a capture and its events at hand."""
+def place(tmp_path: Path, dataset: Path) -> Path:
+    """Make a folder like the repository, with a capture, its events and a dataset at hand."""
+    (tmp_path / "dataset").symlink_to(dataset)
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
     for file in (FAILOVER, FAILOVER.parent / "events.jsonl"):
         shutil.copy(file, tmp_path)
