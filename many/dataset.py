@@ -12,7 +12,7 @@ What no part lists is not in the dataset, whatever else lies there.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -98,10 +98,15 @@ def opened(folder: Path) -> Dataset:
     OSError
         When it cannot be read.
     """
-    from .store import settle_if_free
+    from .store import is_whole, settle_if_free
 
     settle_if_free(folder)
-    return read(folder)
+    found = read(folder)
+    if found.head["finished"]:
+        return found
+    # The command did not come to its end, and perhaps the machine did not, either.
+    whole = (part for part in found.parts if is_whole(folder, part, is_flushed=False))
+    return replace(found, parts=tuple(whole))
 
 
 def read(folder: Path) -> Dataset:
@@ -113,7 +118,14 @@ def read(folder: Path) -> Dataset:
         As `opened`.
     """
     head = read_head(folder)
-    parts = [_document(path, PART_SCHEMA) for path in (folder / PARTS).glob("*.json")]
+    parts = []
+    for path in (folder / PARTS).glob("*.json"):
+        try:
+            parts.append(_document(path, PART_SCHEMA))
+        except DatasetError:
+            if head["finished"]:
+                raise
+            # Cut short by a machine that failed: this part is still to be done.
     try:
         parts.sort(key=lambda part: str(part["captures"][0]["run"]))
     except (LookupError, TypeError) as error:

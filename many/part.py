@@ -95,14 +95,12 @@ def _work(part: Part, folder: Path) -> Node:
             continue
         file = f"{RESULTS}/{item.key}.json"
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-        size = store.write_flushed(place / file, text)
-        captures.append({**known, "result": {"file": file, "bytes": size}})
+        captures.append({**known, "result": store.write(place, file, text)})
     tables = []
     for kind, name, table in gathered.tables():
         file = f"{kind}/{name}/{part.name}.parquet"
-        size = store.write_flushed(place / file, parquet(table))
-        rows = table.num_rows
-        tables.append({"kind": kind, "name": name, "file": file, "rows": rows, "bytes": size})
+        written = store.write(place, file, parquet(table))
+        tables.append({"kind": kind, "name": name, "rows": table.num_rows, **written})
     record = {
         "schema": PART_SCHEMA,
         "part": part.name,
@@ -113,7 +111,7 @@ def _work(part: Part, folder: Path) -> Node:
         "tables": tables,
     }
     if captures:
-        store.write_flushed(place / RECORD, store.as_json(record))
+        store.write(place, RECORD, store.as_json(record))
         store.commit(folder, part.name, place)
     else:
         store.discard(place)

@@ -140,7 +140,9 @@ def analyze_many(
         if engine is None and plan.parts:
             engine = _engine(stack, jobs, scheduler, place)
         summary = _work(place, found, plan, engine, progress)
-        store.sweep_partial(place)
+        if plan.parts or plan.removed:
+            store.sweep_partial(place)
+            store.flush()
         store.write_head(place, _head(settings, found, summary.failures, finished=True))
     return replace(summary, folder=Path(folder))
 
@@ -167,11 +169,12 @@ def _plan(folder: Path, found: Found, settings: Settings, *, force: bool) -> _Pl
     """Bring the dataset to where only what is missing has to be done."""
     if dataset.is_dataset(folder):
         store.settle(folder)
-        known = dataset.read(folder).parts
+        known = dataset.read(folder)
+        parts, is_flushed = known.parts, bool(known.head["finished"])
     else:
-        known = ()
-    kept = _fitting(folder, known, found.items, settings)
-    gone = [part for part in known if part not in kept]
+        parts, is_flushed = (), True
+    kept = _fitting(folder, parts, found.items, settings, is_flushed=is_flushed)
+    gone = [part for part in parts if part not in kept]
     named = {item.name for item in found.items} | {name for name, _ in found.same}
     named |= {failure.name for failure in found.failures}
     lost = [one["run"] for part in gone for one in part["captures"] if one["run"] not in named]
@@ -195,7 +198,12 @@ def _plan(folder: Path, found: Found, settings: Settings, *, force: bool) -> _Pl
 
 
 def _fitting(
-    folder: Path, parts: Sequence[Node], items: Sequence[Item], settings: Settings
+    folder: Path,
+    parts: Sequence[Node],
+    items: Sequence[Item],
+    settings: Settings,
+    *,
+    is_flushed: bool,
 ) -> list[Node]:
     """Return the parts of whose captures each is named, unchanged, and whole."""
     wanted = {item.key for item in items}
@@ -209,7 +217,7 @@ def _fitting(
             one["key"] in wanted and content.get(one["run"], one["key"]) == one["key"]
             for one in part["captures"]
         )
-        and store.is_whole(folder, part)
+        and store.is_whole(folder, part, is_flushed=is_flushed)
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -73,8 +74,14 @@ def prepare(folder: Path) -> None:
 
 
 def write_head(folder: Path, head: Node) -> None:
-    """Write `dataset.json`, whole or not at all."""
-    _write_whole(folder / HEAD, as_json(head))
+    """Write `dataset.json`, whole or not at all, and bring it to the disk."""
+    fresh = folder / f".{HEAD}"
+    with fresh.open("wb") as file:
+        file.write(as_json(head))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / HEAD)
+    _flush_folder(folder)
 
 
 def write_empty(folder: Path, kind: str, schemas: Mapping[str, pa.Schema]) -> None:
@@ -113,14 +120,22 @@ def stage(folder: Path, part: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{part}-{os.getpid()}-", dir=folder / PARTIAL))
 
 
-def write_flushed(path: Path, content: bytes | memoryview) -> int:
-    """Write a file that is on the disk when this returns; returns its length."""
+def write(place: Path, file: str, content: bytes | memoryview) -> Node:
+    """Write a file of a part, and return what its record says of it.
+
+    It is not brought to the disk at once, which takes milliseconds a file: `flush` does that once
+    for all, and until then a part counts by its digests.
+    """
+    path = place / file
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    return len(content)
+    path.write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    return {"file": file, "bytes": len(content), "sha256": digest}
+
+
+def flush() -> None:
+    """Bring all that has been written to the disk."""
+    os.sync()
 
 
 def commit(folder: Path, part: str, place: Path) -> None:
@@ -131,8 +146,6 @@ def commit(folder: Path, part: str, place: Path) -> None:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
         shutil.rmtree(place)  # another worker was quicker, and its part is as good
-    else:
-        _flush_folder(folder / DONE)
 
 
 def publish(folder: Path, part: str) -> Node:
@@ -142,11 +155,10 @@ def publish(folder: Path, part: str) -> Node:
     """
     place = folder / DONE / part
     record: Node = json.loads((place / RECORD).read_bytes())
-    for file in _files(record):
-        if (place / file).exists():
-            (place / file).replace(folder / file)
+    for one in _files(record):
+        if (place / one["file"]).exists():
+            (place / one["file"]).replace(folder / one["file"])
     (place / RECORD).replace(folder / PARTS / f"{part}.json")
-    _flush_folder(folder / PARTS)
     shutil.rmtree(place)
     return record
 
@@ -179,23 +191,30 @@ def settle_if_free(folder: Path) -> None:
         settle(folder)
 
 
-def is_whole(folder: Path, record: Node) -> bool:
-    """Whether the files of a part are there in their full length: a machine may have failed."""
-    return all(_has(folder / file, size) for file, size in _files(record).items())
+def is_whole(folder: Path, record: Node, *, is_flushed: bool) -> bool:
+    """Whether the files of a part are there as they were written.
+
+    What had been brought to the disk is so when it has its length; else, a machine that failed may
+    have left anything.
+    """
+    return all(
+        _is_written(folder / one["file"], one, is_flushed=is_flushed) for one in _files(record)
+    )
 
 
 def remove(folder: Path, parts: Iterable[str]) -> None:
     """Take parts out of the dataset, their records first; `sweep` takes their files."""
     for part in parts:
         (folder / PARTS / f"{part}.json").unlink(missing_ok=True)
-    _flush_folder(folder / PARTS)
 
 
 def sweep(folder: Path, records: Iterable[Node]) -> None:
     """Remove what no part lists, and what is half-written."""
     sweep_partial(folder)
-    listed = {file for record in records for file in _files(record)}
-    for kind, pattern in ((RESULTS, "*"), (TABLES, "*/*"), (LEDGER, "*/*")):
+    kept = list(records)
+    listed = {one["file"] for record in kept for one in _files(record)}
+    listed |= {f"{PARTS}/{record['part']}.json" for record in kept}
+    for kind, pattern in ((PARTS, "*"), (RESULTS, "*"), (TABLES, "*/*"), (LEDGER, "*/*")):
         _remove_others(folder, (folder / kind).glob(pattern), listed)
 
 
@@ -214,8 +233,8 @@ def _remove_others(folder: Path, paths: Iterable[Path], listed: Collection[str])
 def _record(place: Path) -> Node | None:
     try:
         record: Node = json.loads((place / RECORD).read_bytes())
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, ValueError):
+        return None  # moved on, or cut short by a machine that failed
     return record
 
 
@@ -224,28 +243,29 @@ def _belongs(folder: Path, place: Path, record: Node, head: Node, taken: Collect
         record["settings_sha256"] == head["settings_sha256"]
         and not any(one["key"] in taken for one in record["captures"])
         and all(
-            _has(place / file, size) or _has(folder / file, size)
-            for file, size in _files(record).items()
+            _is_written(place / one["file"], one) or _is_written(folder / one["file"], one)
+            for one in _files(record)
         )
     )
 
 
-def _files(record: Node) -> dict[str, int]:
-    """Return the files of a part with their lengths in bytes."""
-    results = {one["result"]["file"]: one["result"]["bytes"] for one in record["captures"]}
-    return results | {table["file"]: table["bytes"] for table in record["tables"]}
+def _files(record: Node) -> list[Node]:
+    """Return the files of a part: name, length in bytes, digest."""
+    return [*(one["result"] for one in record["captures"]), *record["tables"]]
 
 
-def _has(path: Path, size: int) -> bool:
+def _is_written(path: Path, told: Node, *, is_flushed: bool = False) -> bool:
     try:
-        return path.stat().st_size == size
+        if path.stat().st_size != told["bytes"]:
+            return False
+        return is_flushed or hashlib.sha256(path.read_bytes()).hexdigest() == told["sha256"]
     except FileNotFoundError:
         return False
 
 
 def _write_whole(path: Path, content: bytes | memoryview) -> None:
     fresh = path.with_name(f".{path.name}")
-    write_flushed(fresh, content)
+    fresh.write_bytes(content)
     fresh.replace(path)
 
 

@@ -188,6 +188,30 @@ def test_a_result_cut_off_on_the_disk_is_made_anew(tmp_path: Path) -> None:
     assert files(tmp_path / "out") == before
 
 
+def test_a_machine_that_failed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+    """Before the end nothing is known to be on the disk: lengths may be there without content."""
+    fill(tmp_path / "captures", 40)
+    out = tmp_path / "out"
+    total = analyze_many(tmp_path / "captures", out).done
+    whole = files(out)
+    head = json.loads((out / "dataset.json").read_text())
+    records = sorted((out / "parts").iterdir())
+    assert len(records) == 2
+    for damage in ("content", "table", "record"):
+        (out / "dataset.json").write_text(json.dumps({**head, "finished": False}))
+        part = json.loads(records[0].read_text())
+        if damage == "record":
+            records[0].write_bytes(bytes(100))
+        else:
+            one = part["tables"][0] if damage == "table" else part["captures"][0]["result"]
+            (out / one["file"]).write_bytes(bytes(one["bytes"]))
+        left = total - len(part["captures"])
+        assert len(list(dataset.opened(out).captures())) == left
+        summary = analyze_many(tmp_path / "captures", out)
+        assert (summary.skipped, summary.done) == (left, total - left)
+        assert files(out) == whole
+
+
 def test_what_an_interrupted_command_left(tmp_path: Path) -> None:
     """Publishing is cut off after each of its renames; readers and the next command go on."""
     fill(tmp_path / "captures", 2)
