@@ -75,6 +75,10 @@ def analyze_to_dataset(
         raise click.UsageError("many captures need --out: a folder for their results")
     if how["jobs"] > 1 and how["scheduler"] is not None:
         raise click.UsageError("give --jobs or --scheduler: a cluster has its own workers")
+    if how["jobs"] > 1:
+        from ..many.forking import prepare
+
+        prepare()  # before all else is imported
     from ..many.run import analyze_many
 
     with refusals(), _bar() as advance:

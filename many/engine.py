@@ -7,11 +7,9 @@ comes with `Lost` instead.
 from __future__ import annotations
 
 import logging
-import multiprocessing
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from multiprocessing import forkserver
 from typing import TYPE_CHECKING
 
 from . import worker
@@ -22,12 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from distributed import Client
+    from distributed import Client, Future
 
     Engine = Callable[[Sequence["Part"]], Iterator["Done"]]
-
-PRELOADED = ("distributed", "pandas", worker.__name__)
-"""What every local worker needs: imported once, by the process that they are forked from."""
 
 LOCAL = {
     "distributed.worker.multiprocessing-method": "forkserver",
@@ -79,11 +74,16 @@ def on_dask(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Engine]:
 
 
 def _map(client: Client, parts: Sequence[Part]) -> Iterator[Done]:
+    """Give work out at once; what comes of it is waited for when it is asked for."""
+    # Not pure: Dask must not answer with what it remembers of an earlier command.
+    futures = {client.submit(analyze_part, part, pure=False): part for part in parts}
+    return _outcomes(client, futures)
+
+
+def _outcomes(client: Client, futures: dict[Future[Outcome], Part]) -> Iterator[Done]:
     from distributed import KilledWorker, as_completed
 
     _wait(client)
-    # Not pure: Dask must not answer with what it remembers of an earlier command.
-    futures = {client.submit(analyze_part, part, pure=False): part for part in parts}
     for future in as_completed(futures, loop=client.loop):
         part = futures.pop(future)
         error = future.exception()
@@ -118,16 +118,8 @@ def _check_workers(client: Client, folder: Path) -> None:
             )
 
 
-def _preload() -> None:
-    """Start importing what local workers need, in another process, beside what is imported here."""
-    multiprocessing.set_forkserver_preload(list(PRELOADED))
-    forkserver.ensure_running()
-
-
 @contextmanager
 def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
-    if scheduler is None:
-        _preload()
     import dask
     from distributed import Client, LocalCluster
 

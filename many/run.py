@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dissectors import _core
-from . import dataset, store
+from . import dataset, forking, store
 from .captures import KEY_LETTERS, Failure, look_at, named
 from .dataset import LEDGER, TABLES, DatasetError
 from .part import Outcome, Part
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..dissectors.ledger import ReadOptions
     from .captures import Found, Item
-    from .engine import Engine, Lost
+    from .engine import Done, Engine, Lost
 
 Node = dict[str, Any]
 
@@ -126,20 +126,24 @@ def analyze_many(
         When the dataset cannot be written.
     """
     place = Path(folder).resolve()
+    # There is work for sure: local workers start while captures are looked for.
+    is_early = jobs > 1 and scheduler is None and not dataset.is_dataset(place)
+    if is_early:
+        forking.prepare()
     texts = [captures] if isinstance(captures, str | os.PathLike) else captures
     names = named(map(str, texts))
     settings = Settings.of(options, labels, events, end, thresholds, ledger=ledger)
     store.prepare(place)
     with store.locked(place), ExitStack() as stack:
-        engine = None
-        if jobs > 1 and scheduler is None and not dataset.is_dataset(place):
-            # There is work for sure: local workers start while captures are looked for.
-            engine = _engine(stack, jobs, scheduler, place)
+        engine = _engine(stack, jobs, scheduler, place) if is_early else None
         found = look_at(names, settings.digest())
         plan = _plan(place, found, settings, force=force)
         if engine is None and plan.parts:
             engine = _engine(stack, jobs, scheduler, place)
-        summary = _work(place, found, plan, engine, progress)
+        outcomes = engine(plan.parts) if engine is not None else iter(())
+        if not plan.is_continued:
+            _write_empty(place, settings)  # workers are busy meanwhile
+        summary = _work(place, found, plan, outcomes, engine, progress)
         if plan.parts or plan.removed:
             store.sweep_partial(place)
             store.flush()
@@ -157,12 +161,16 @@ def _engine(stack: ExitStack, jobs: int, scheduler: str | None, folder: Path) ->
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is to be done: captures that stay, and are damaged, and go; parts that are missing."""
+    """What is to be done: captures that stay, and are damaged, and go; parts that are missing.
+
+    `is_continued`: the dataset was whole, with these settings.
+    """
 
     kept: int
     damaged: int
     removed: int
     parts: tuple[Part, ...]
+    is_continued: bool
 
 
 def _plan(folder: Path, found: Found, settings: Settings, *, force: bool) -> _Plan:
@@ -170,10 +178,11 @@ def _plan(folder: Path, found: Found, settings: Settings, *, force: bool) -> _Pl
     if dataset.is_dataset(folder):
         store.settle(folder)
         known = dataset.read(folder)
-        parts, is_flushed = known.parts, bool(known.head["finished"])
+        parts, is_whole = known.parts, bool(known.head["finished"])
+        is_continued = is_whole and known.head["settings_sha256"] == settings.digest()
     else:
-        parts, is_flushed = (), True
-    kept = _fitting(folder, parts, found.items, settings, is_flushed=is_flushed)
+        parts, is_whole, is_continued = (), True, False
+    kept = _fitting(folder, parts, found.items, settings, is_flushed=is_whole)
     gone = [part for part in parts if part not in kept]
     named = {item.name for item in found.items} | {name for name, _ in found.same}
     named |= {failure.name for failure in found.failures}
@@ -184,7 +193,7 @@ def _plan(folder: Path, found: Found, settings: Settings, *, force: bool) -> _Pl
             " choose another folder, or --force lets them go"
         )
     store.remove(folder, (part["part"] for part in gone))
-    _begin(folder, settings, found)
+    store.write_head(folder, _head(settings, found, found.failures, finished=False))
     store.sweep(folder, kept)
     done = [one for part in kept for one in part["captures"]]
     keys = {one["key"] for one in done}
@@ -194,6 +203,7 @@ def _plan(folder: Path, found: Found, settings: Settings, *, force: bool) -> _Pl
         damaged=sum(one["damage"] is not None for one in done),
         removed=sum(len(part["captures"]) for part in gone),
         parts=tuple(_part(items, settings, folder) for items in _batches(missing)),
+        is_continued=is_continued,
     )
 
 
@@ -221,18 +231,12 @@ def _fitting(
     ]
 
 
-def _begin(folder: Path, settings: Settings, found: Found) -> None:
-    """Tell what the dataset will be, and give it all of its tables."""
+def _write_empty(folder: Path, settings: Settings) -> None:
+    """Give the dataset all of its tables."""
     from .tables import schemas
 
-    is_same = (
-        dataset.is_dataset(folder)
-        and dataset.read_head(folder)["settings_sha256"] == settings.digest()
-    )
-    if not is_same:
-        store.write_empty(folder, TABLES, schemas(TABLES))
-        store.write_empty(folder, LEDGER, schemas(LEDGER) if settings.ledger else {})
-    store.write_head(folder, _head(settings, found, found.failures, finished=False))
+    store.write_empty(folder, TABLES, schemas(TABLES))
+    store.write_empty(folder, LEDGER, schemas(LEDGER) if settings.ledger else {})
 
 
 def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
@@ -258,6 +262,7 @@ def _work(
     folder: Path,
     found: Found,
     plan: _Plan,
+    outcomes: Iterable[Done],
     engine: Engine | None,
     progress: Callable[[Progress], None] | None,
 ) -> Summary:
@@ -272,7 +277,7 @@ def _work(
 
     told(summary)
     suspects: list[Part] = []
-    for part, outcome in engine(plan.parts) if engine is not None else ():
+    for part, outcome in outcomes:
         if isinstance(outcome, Outcome):
             summary = told(_published(folder, part, outcome, summary))
         else:

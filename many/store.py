@@ -157,6 +157,7 @@ def publish(folder: Path, part: str) -> Node:
     record: Node = json.loads((place / RECORD).read_bytes())
     for one in _files(record):
         if (place / one["file"]).exists():
+            (folder / one["file"]).parent.mkdir(parents=True, exist_ok=True)
             (place / one["file"]).replace(folder / one["file"])
     (place / RECORD).replace(folder / PARTS / f"{part}.json")
     shutil.rmtree(place)
