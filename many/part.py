@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,7 @@ def analyze_part(part: Part) -> Outcome:
     """Analyze the captures of a part and commit their results.
 
     What a worker that was lost has committed is not done again. Only this outcome goes back to
-    who asked: the results are on the disk.
+    who asked: the results are in the dataset.
 
     Raises
     ------
@@ -84,13 +84,14 @@ def analyze_part(part: Part) -> Outcome:
     return Outcome(bool(record["captures"]), failures, damaged)
 
 
-def _work(part: Part, folder: Path) -> Node:
-    from .tables import Gathered, parquet
+def _work(part: Part, folder: Path, refused: tuple[Node, ...] = ()) -> Node:
+    """Analyze captures and commit them; `refused` are failures that are known already."""
+    from .tables import Gathered, UnfitError, parquet
 
     place = store.stage(folder, part.name)
     gathered = Gathered()
     captures: list[Node] = []
-    failures: list[Node] = []
+    failures = [*refused]
     for item in part.items:
         try:
             known, document = _analyzed(item, part.settings, gathered)
@@ -100,8 +101,16 @@ def _work(part: Part, folder: Path) -> Node:
         file = f"{RESULTS}/{item.key}.json"
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
         captures.append({**known, "result": store.write(place, file, text)})
+    try:
+        made = list(gathered.tables())
+    except UnfitError as error:
+        # The tables of a part are made together: it is done again without who does not fit.
+        store.discard(place)
+        rest = tuple(item for item in part.items if item.key not in error.keys)
+        unfit = ({"run": one.name, "reason": str(error)} for one in part.items if one not in rest)
+        return _work(replace(part, items=rest), folder, (*refused, *unfit))
     tables = []
-    for kind, name, table in gathered.tables():
+    for kind, name, table in made:
         file = f"{kind}/{name}/{part.name}.parquet"
         written = store.write(place, file, parquet(table))
         tables.append({"kind": kind, "name": name, "rows": table.num_rows, **written})
@@ -130,7 +139,6 @@ def _analyzed(item: Item, settings: Settings, gathered: Gathered) -> tuple[Node,
     from ..reports.units import file_name
 
     run = file_name(item.name)
-    gathered.add(item.key, run, document, analysis.ledgers if settings.ledger else ())
     damages = (ledger.capture["damage"] for ledger in analysis.ledgers)
     known = {
         "key": item.key,
@@ -142,6 +150,8 @@ def _analyzed(item: Item, settings: Settings, gathered: Gathered) -> tuple[Node,
         "associations": len(analysis.associations),
         "flows": len(analysis.flows),
     }
+    # Last: a capture that fails has no rows.
+    gathered.add(item.key, run, document, analysis.ledgers if settings.ledger else ())
     return known, document
 
 
@@ -172,11 +182,12 @@ def _read(item: Item, settings: Settings) -> tuple[Analysis, Node]:
 
 
 def _lab(item: Item) -> Node | None:
-    if item.kind != "run":
-        return None
+    from ..replay.lab.folder import SCENARIO
     from ..sets import of_a_run
 
-    return of_a_run(Path(item.place))
+    place = Path(item.place)
+    # A packet replay has no scenario.
+    return of_a_run(place) if item.kind == "run" and (place / SCENARIO).is_file() else None
 
 
 def _reason(error: Exception, item: Item) -> str:

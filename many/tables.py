@@ -47,6 +47,14 @@ def schemas(kind: str) -> dict[str, pa.Schema]:
     }
 
 
+class UnfitError(ValueError):
+    """Rows that do not fit their table: a fault of this program; `keys` are of their runs."""
+
+    def __init__(self, reason: str, keys: frozenset[str]) -> None:
+        super().__init__(reason)
+        self.keys = keys
+
+
 class Gathered:
     """Rows of the runs of a part, table by table."""
 
@@ -70,11 +78,32 @@ class Gathered:
                         self._batches[name].append(joined)
 
     def tables(self) -> Iterator[tuple[str, str, pa.Table]]:
-        """Yield kind, name and content of every table that has rows."""
+        """Yield kind, name and content of every table that has rows.
+
+        Raises
+        ------
+        UnfitError
+            When a value is not of its column's type.
+        """
         for name, rows in self._rows.items():
-            yield TABLES, name, pa.Table.from_pylist(rows, schema=schemas(TABLES)[name])
+            try:
+                table = pa.Table.from_pylist(rows, schema=schemas(TABLES)[name])
+            except pa.ArrowException as error:
+                raise UnfitError(f"table {name}: {error}", _unfit(name, rows)) from error
+            yield TABLES, name, table
         for name, batches in self._batches.items():
             yield LEDGER, name, pa.Table.from_batches(batches).combine_chunks()
+
+
+def _unfit(name: str, rows: list[Node]) -> frozenset[str]:
+    """Return the keys of the runs whose rows do not fit a table."""
+    found = set()
+    for row in rows:
+        try:
+            pa.Table.from_pylist([row], schema=schemas(TABLES)[name])
+        except pa.ArrowException:
+            found.add(row["key"])
+    return frozenset(found)
 
 
 def parquet(table: pa.Table) -> pa.Buffer:

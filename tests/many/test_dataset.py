@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pandas as pd
@@ -14,6 +15,7 @@ from manycaptures import MALFORMED, files, fill, rows, runs
 from pathscope import ReadOptions, analyze, analyze_many
 from pathscope.many import dataset, store
 from pathscope.many.dataset import DatasetError
+from pathscope.reports import result_tables
 from pathscope.sets import SetError, read_set
 from running import CAPTURES, FAILOVER, ROOT, inside
 
@@ -296,6 +298,26 @@ def test_runs_of_the_lab_stay_what_they_are(tmp_path: Path) -> None:
     assert kept.settings == {"client.sctp.rto_max_ms": 500}
     (run / "events.jsonl").write_text("")
     assert analyze_many(tmp_path / "runs", tmp_path / "out").done == 1
+
+
+def test_a_result_that_fits_no_table_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = fill(tmp_path / "captures", 3)
+    bad = [{"association": "not a number"}]
+    rows_of = result_tables.rows_of
+
+    def one_unfit(document: dict[str, Any]) -> dict[str, Any]:
+        found = rows_of(document)
+        is_bad = document["captures"][0]["path"] == str(made[1])
+        return {**found, "associations": bad} if is_bad else found
+
+    monkeypatch.setattr(result_tables, "rows_of", one_unfit)
+    summary = analyze_many(tmp_path / "captures", tmp_path / "out")
+    assert [(one.name, "table associations" in one.reason) for one in summary.failures] == [
+        (str(made[1]), True)
+    ]
+    assert runs(tmp_path / "out") == [made[0].name, made[2].name]
 
 
 def test_a_record_names_no_file_of_others(tmp_path: Path) -> None:
