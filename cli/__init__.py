@@ -20,6 +20,7 @@ COMMANDS = (
     "export",
     "info",
     "lab",
+    "report",
     "show",
     "tables",
 )
