@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,9 @@ def create_app(
     Dash
         Its `server` is the WSGI application.
     """
+    # Plotly looks at pandas wherever it is being imported; several figures are drawn at once, and
+    # a module that another thread has imported half fails there.
+    import_module("pandas")
     shelf = data if isinstance(data, Shelf) else Shelf(data)
     desk = Desk(shelf, figures)
     app = Dash(
@@ -76,6 +80,7 @@ def layout(*, is_watched: bool) -> Component:
             [
                 dcc.Location(id="address", refresh="callback-nav"),
                 dcc.Store(id="shown"),
+                dcc.Store(id="theme"),
                 dcc.Interval(id="clock", interval=WATCH_EVERY_MS, disabled=not is_watched),
                 dcc.Store(id="edition"),
                 dmc.AppShellHeader(

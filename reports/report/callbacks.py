@@ -179,6 +179,14 @@ def frame_of(row: Node) -> int | None:
     return found if isinstance(found, int) and found > 0 else None
 
 
+THEME = """
+() => {
+    const theme = document.documentElement.getAttribute("data-mantine-color-scheme");
+    return [theme, theme];
+}
+"""
+"""The switch says light until it has asked the system; the page knows at once."""
+
 DOWNLOAD_PICTURE = """
 (clicks, id) => {
     if (!clicks) { return; }
@@ -220,10 +228,12 @@ def register(app: Dash, desk: Desk) -> None:
         Output({"part": "filter", "name": MATCH}, "value"),
         Output({"part": "csv", "name": MATCH}, "href"),
         Input("address", "href"),
-        Input("scheme", "computedColorScheme"),
+        Input("theme", "data"),
         State({"part": "figure", "name": MATCH}, "id"),
     )
     def _figure(address: str | None, theme: str | None, own: Node) -> Any:
+        if theme is None:
+            return (no_update,) * 5  # it is known in a moment, and then this is asked for again
         return figure(desk, own["name"], address, theme)
 
     @app.callback(
@@ -233,8 +243,9 @@ def register(app: Dash, desk: Desk) -> None:
         prevent_initial_call=True,
     )
     def _zoomed(_: Any, address: str | None) -> Any:
-        name = ctx.triggered_id["name"] if ctx.triggered_id else ""
-        return zoomed(desk, address, name, ctx.triggered[0]["value"]) or no_update
+        # Figures tell of their size in the same breath: whichever was zoomed counts.
+        found = (zoomed(desk, address, one["name"], layout) for one, layout in _triggered())
+        return next(filter(None, found), no_update)
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
@@ -243,10 +254,8 @@ def register(app: Dash, desk: Desk) -> None:
         prevent_initial_call=True,
     )
     def _chosen(_: Any, address: str | None) -> Any:
-        if not ctx.triggered_id:
-            return no_update
-        name, value = ctx.triggered_id["choose"], ctx.triggered[0]["value"]
-        return chosen(desk, address, name, value) or no_update
+        found = (chosen(desk, address, one["choose"], value) for one, value in _triggered())
+        return next(filter(None, found), no_update)
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
@@ -255,8 +264,8 @@ def register(app: Dash, desk: Desk) -> None:
         prevent_initial_call=True,
     )
     def _gone(_: Any, address: str | None) -> Any:
-        value = ctx.triggered[0]["value"] if ctx.triggered else None
-        return followed(desk, address, value) or no_update
+        found = (followed(desk, address, value) for _, value in _triggered())
+        return next(filter(None, found), no_update)
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
@@ -265,8 +274,9 @@ def register(app: Dash, desk: Desk) -> None:
         prevent_initial_call=True,
     )
     def _row(_: Any, address: str | None) -> Any:
-        found = ctx.triggered[0]["value"] if ctx.triggered else None
-        return followed(desk, address, found[0].get("address") if found else None) or no_update
+        rows = (value for _, value in _triggered() if value)
+        found = (followed(desk, address, one[0].get("address")) for one in rows)
+        return next(filter(None, found), no_update)
 
     @app.callback(
         Output("packets", "getRowsResponse"),
@@ -300,9 +310,12 @@ def register(app: Dash, desk: Desk) -> None:
     def _decoded(address: str | None) -> Any:
         return frame.decoded(desk.view(address))
 
-    @app.callback(Output("main", "data-ag-theme-mode"), Input("scheme", "computedColorScheme"))
-    def _grids(theme: str | None) -> str:
-        return "dark" if theme == "dark" else "light"
+    app.clientside_callback(
+        THEME,
+        Output("theme", "data"),
+        Output("main", "data-ag-theme-mode"),
+        Input("scheme", "computedColorScheme"),
+    )
 
     @app.callback(
         Output("edition", "data"), Input("clock", "n_intervals"), State("edition", "data")
@@ -316,6 +329,14 @@ def register(app: Dash, desk: Desk) -> None:
         Input({"part": "picture", "name": MATCH, "form": MATCH}, "n_clicks"),
         State({"part": "picture", "name": MATCH, "form": MATCH}, "id"),
     )
+
+
+def _triggered() -> list[tuple[Node, Any]]:
+    """Return what a callback of many components was called for: their ids, and the values."""
+    ids = ctx.triggered_prop_ids
+    return [
+        (ids[one["prop_id"]], one["value"]) for one in ctx.triggered if one["prop_id"] in ids
+    ]
 
 
 def followed(desk: Desk, address: str | None, to: Any) -> str | None:

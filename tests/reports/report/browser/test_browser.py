@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from pathscope.reports.report.pages import PAGES
 from pathscope.reports.report.static import page as static_page
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from reporting import desk, failover, hostile, served
 
 CHROMIUM = shutil.which("chromium")
@@ -64,7 +64,8 @@ class Tab:
         """Wait until every figure is drawn and nothing is asked for any more."""
         self.page.wait_for_load_state("networkidle")
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.dash-graph')]"
+            "() => [...document.querySelectorAll('.caption')].every(one => one.textContent)"
+            " && [...document.querySelectorAll('.dash-graph')]"
             ".every(one => one.querySelector('.main-svg'))"
         )
 
@@ -107,13 +108,14 @@ def test_a_zoom_is_in_the_address_and_is_there_again(tab: Tab, address: str) -> 
     tab.page.mouse.up()
     tab.page.wait_for_url(re.compile("from=.*to="))
     tab.rest()
+    expect(tab.page.get_by_label("From [s]")).not_to_have_value("")
     start = tab.page.get_by_label("From [s]").input_value()
     assert f"from={start}" in tab.page.url
     other = tab.context.new_page()
     other.goto(tab.page.url)
     other.wait_for_selector("h1")
     other.wait_for_load_state("networkidle")
-    assert other.get_by_label("From [s]").input_value() == start
+    expect(other.get_by_label("From [s]")).to_have_value(start)
     assert tab.complaints == []
 
 
