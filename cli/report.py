@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,6 +42,11 @@ DEFAULT_PORT = 8050
 @click.option("--token", metavar="WORD", help="What a visitor has to know. [default: a new one]")
 @click.option("--browser/--no-browser", default=True, help="Open the report in a browser.")
 @click.option(
+    "--baseline",
+    metavar="SET",
+    help="Also compare RESULTS with this set of runs, named as for compare.",
+)
+@click.option(
     "--watch",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
@@ -60,6 +66,7 @@ def report_command(
     port: int,
     token: str | None,
     browser: bool,
+    baseline: str | None,
     watch: Path | None,
     html: Path | None,
     force: bool,
@@ -89,6 +96,8 @@ def report_command(
     named = (*results, *((str(watch),) if watch is not None and any(watch.iterdir()) else ()))
     with refusals():
         data = load(named, how, _tell)
+        if baseline is not None:
+            data = replace(data, comparison=_compared(baseline, results, labels))
     for name, reason in data.unread:
         click.echo(f"Error: {name}: {reason}", err=True)
     if data.unread and not (data.cases or data.comparison or data.replays):
@@ -98,6 +107,15 @@ def report_command(
         _write(html, shelf, force=force)
         return
     _serve(shelf, host, port, token, watch, how, browser=browser)
+
+
+def _compared(baseline: str, results: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, Any]:
+    if find_spec("scipy") is None:
+        raise Refusal("scipy is not installed: pip install 'pathscope[compare]'")
+    from ..comparisons import compare
+    from ..reports.compare.document import document
+
+    return document(compare(baseline, ",".join(results), labels=labels, progress=_tell), seed=0)
 
 
 def _tell(name: str) -> None:

@@ -20,7 +20,7 @@ LABELS = ("2001:db8:1::/64=wlan", "2001:db8:2::/64=cellular")
 
 SCRIPT = "<script>window.taken=1</script>"
 IMAGE = "<img src=x onerror='window.taken=1'>"
-FORMULA = "=HYPERLINK(\"http://example.org\")"
+FORMULA = '=HYPERLINK("http://example.org")'
 
 
 def failover() -> ReportData:

@@ -7,6 +7,7 @@ wires them.
 from __future__ import annotations
 
 import json
+import logging
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from .view import View
 
 Node = dict[str, Any]
+
+LOG = logging.getLogger(__name__)
 
 TOLD = (CaptureError, ValueError, OSError)
 """What a capture that is gone or damaged raises: it is shown where the figure would be."""
@@ -80,7 +83,7 @@ def figure(desk: Desk, name: str, address: str | None, theme: str | None) -> tup
         drawn = desk.draw(name, view, look)
     except TOLD as error:
         reason = f"This cannot be drawn: {error}"
-        return empty(reason, look), "", "", "", figure_address(view.state, name)
+        return empty(reason, look), name, "", "", figure_address(view.state, name)
     about = drawn.about
     head = [
         dmc.Group(
@@ -214,6 +217,7 @@ def register(app: Dash, desk: Desk) -> None:
         Input("address", "href"),
         Input("edition", "data"),
         State("shown", "data"),
+        on_error=_failed_page,
     )
     def _page(address: str | None, edition: int | None, shown: str | None) -> Any:
         view = desk.view(address)
@@ -230,6 +234,7 @@ def register(app: Dash, desk: Desk) -> None:
         Input("address", "href"),
         Input("theme", "data"),
         State({"part": "figure", "name": MATCH}, "id"),
+        on_error=_failed_figure,
     )
     def _figure(address: str | None, theme: str | None, own: Node) -> Any:
         if theme is None:
@@ -331,12 +336,25 @@ def register(app: Dash, desk: Desk) -> None:
     )
 
 
+def _failed_figure(error: Exception) -> tuple[Any, ...]:
+    """Say where a figure would be that it is our mistake; the log has the rest."""
+    LOG.error("a figure failed", exc_info=error)
+    figure = empty(f"A mistake in pathscope: {error}. The command's output has more.", Look())
+    return figure, "A figure that failed", "", "", no_update
+
+
+def _failed_page(error: Exception) -> tuple[Any, ...]:
+    """Say the same of a page; its address is kept, so that it is not tried again and again."""
+    LOG.error("a page failed", exc_info=error)
+    lines = (str(error), "The command's output has more.")
+    told = notice(Notice("error", "A mistake in pathscope: this page cannot be shown", lines))
+    return no_update, no_update, no_update, told, None
+
+
 def _triggered() -> list[tuple[Node, Any]]:
     """Return what a callback of many components was called for: their ids, and the values."""
     ids = ctx.triggered_prop_ids
-    return [
-        (ids[one["prop_id"]], one["value"]) for one in ctx.triggered if one["prop_id"] in ids
-    ]
+    return [(ids[one["prop_id"]], one["value"]) for one in ctx.triggered if one["prop_id"] in ids]
 
 
 def followed(desk: Desk, address: str | None, to: Any) -> str | None:

@@ -93,9 +93,7 @@ def value(cell: Cell) -> Any:
 
 def is_number(cell: Cell) -> bool:
     """Whether a cell stands to the right of its column, as numbers do."""
-    return basis(cell) is not None or (
-        isinstance(cell, int | float) and not isinstance(cell, bool)
-    )
+    return basis(cell) is not None or (isinstance(cell, int | float) and not isinstance(cell, bool))
 
 
 def head(table: Table, place: int) -> str:

@@ -80,7 +80,7 @@ def page(desk: Desk) -> Iterator[str]:
     )
     yield f"<title>pathscope</title>\n<style>{STYLE}</style>\n"
     yield f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<h1>pathscope</h1>\n"
-    yield "<nav aria-label=\"Contents\"><ul>"
+    yield '<nav aria-label="Contents"><ul>'
     for view in views:
         yield f'<li><a href="#{anchor(view.state)}">{escape(title(view))}</a></li>'
     yield "</ul></nav>\n<main>\n"
@@ -244,7 +244,9 @@ def _packets(view: View) -> Iterator[str]:
     rows: list[dict[str, Any]] = query.page(found.rows, 0, MOST_PACKETS, view.case.origin_ns)
     schema = found.rows.schema
     names = [n for n in schema.names if any(row[n] is not None for row in rows)]
-    heads = [f"{n.removesuffix('_ns')} [s]" if query.is_instant(schema.field(n)) else n for n in names]
+    heads = [
+        f"{n.removesuffix('_ns')} [s]" if query.is_instant(schema.field(n)) else n for n in names
+    ]
     yield '<section><h3>First chunks</h3><div class="scrolled"><table><thead><tr>'
     yield "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     yield "</tr></thead><tbody>"

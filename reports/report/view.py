@@ -74,7 +74,9 @@ def resolve(data: ReportData, parsed: Parsed) -> View:
     if case is None:
         return View(data, replace(state, case=None), None, problems=tuple(problems))
     state = replace(state, case=case.key)
-    association = _one(case.associations, state.association, f"association in {case.name}", problems)
+    association = _one(
+        case.associations, state.association, f"association in {case.name}", problems
+    )
     handover = _handover(association, state, problems)
     flow = _one(case.flows, state.flow, f"flow in {case.name}", problems)
     paths = () if association is None else association["paths"]
@@ -97,9 +99,7 @@ def _case(data: ReportData, state: State, problems: list[str]) -> Case | None:
     return data.cases[0] if data.cases else None
 
 
-def _one(
-    known: dict[int, Node], number: int | None, what: str, problems: list[str]
-) -> Node | None:
+def _one(known: dict[int, Node], number: int | None, what: str, problems: list[str]) -> Node | None:
     if number is not None:
         if number in known:
             return known[number]

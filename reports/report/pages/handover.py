@@ -117,9 +117,7 @@ def _metrics(found: Node) -> Table:
         node = found["metrics"][key]
         basis = node.get("basis", "absent")
         rows.append((key, words, Number(node, column.unit), basis, column.definition))
-    return Table(
-        "metrics", "How long its parts took", columns, rows, wireshark=found["wireshark"]
-    )
+    return Table("metrics", "How long its parts took", columns, rows, wireshark=found["wireshark"])
 
 
 def _story(case: Case, view: View, association_id: int, number: int) -> Iterator[Block]:

@@ -47,9 +47,7 @@ def blocks(view: View) -> Iterator[Block]:
         return
     table = table_of(view)
     here = view.state
-    options = tuple(
-        Link(title, here.to("packets", table=name)) for name, title in TABLES.items()
-    )
+    options = tuple(Link(title, here.to("packets", table=name)) for name, title in TABLES.items())
     yield Choices("Table", options, here.to("packets", table=table))
     yield Packets(table)
     yield FrameView()

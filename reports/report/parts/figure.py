@@ -34,7 +34,7 @@ def card(block: Figure, view: View) -> Component:
         [
             dmc.Group(
                 [
-                    html.Div(id=part("head", name)),
+                    html.Div(id=part("head", name), className="about"),
                     dmc.Group(
                         [
                             copying(None, id=part("filter", name)),

@@ -30,14 +30,22 @@ def test_this_machine_needs_no_token() -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example:8050", "127.0.0.1:8051", "127.0.0.1", "127.0.0.1.evil.example:8050", "8.8.8.8:8050"],
+    [
+        "evil.example:8050",
+        "127.0.0.1:8051",
+        "127.0.0.1",
+        "127.0.0.1.evil.example:8050",
+        "8.8.8.8:8050",
+    ],
 )
 def test_another_host_is_refused(host: str) -> None:
     assert client().get("/", base_url=f"http://{host}").status_code == 421
     assert client().post("/_dash-update-component", base_url=f"http://{host}").status_code == 421
 
 
-@pytest.mark.parametrize("host", ["localhost:8050", "127.0.0.1:8050", "[::1]:8050", "LOCALHOST:8050"])
+@pytest.mark.parametrize(
+    "host", ["localhost:8050", "127.0.0.1:8050", "[::1]:8050", "LOCALHOST:8050"]
+)
 def test_names_of_this_machine_are_its(host: str) -> None:
     assert is_our_host(host, Settings())
 
@@ -105,5 +113,3 @@ def test_a_taken_port_is_an_error() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match="in use"):
             Server(Shelf(EMPTY), "127.0.0.1", port, None, is_watched=False)
-
-

@@ -17,7 +17,9 @@ from reporting import CAPTURES, FAILOVER, LABELS, failover
 
 
 def test_cases_are_numbered_in_order() -> None:
-    names = [str(CAPTURES / one / "client.pcapng") for one in ("lab-one-way", "lab-failover", "lossy-v4")]
+    names = [
+        str(CAPTURES / one / "client.pcapng") for one in ("lab-one-way", "lab-failover", "lossy-v4")
+    ]
     found = load(names, How())
     assert [(case.key, case.name) for case in found.cases] == [
         (str(number), name) for number, name in enumerate(names, 1)

@@ -139,7 +139,13 @@ def test_a_zoom_goes_into_the_address_and_back() -> None:
 
 @pytest.mark.parametrize(
     "layout",
-    [None, {}, {"autosize": True}, {"xaxis.range[0]": "x", "xaxis.range[1]": 3}, {"dragmode": "pan"}],
+    [
+        None,
+        {},
+        {"autosize": True},
+        {"xaxis.range[0]": "x", "xaxis.range[1]": 3},
+        {"dragmode": "pan"},
+    ],
 )
 def test_what_is_no_zoom_changes_nothing(layout: Any) -> None:
     assert callbacks.zoomed(DESK, "/association", "throughput", layout) is None

@@ -22,13 +22,25 @@ ORIGIN_NS = min(row["time_ns"] for row in ROWS)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(
-            ("type", "filter", "filterTo", "operator", "conditions", "tsn", "gaps", "time_ns", "x")
-        ),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                (
+                    "type",
+                    "filter",
+                    "filterTo",
+                    "operator",
+                    "conditions",
+                    "tsn",
+                    "gaps",
+                    "time_ns",
+                    "x",
+                )
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )

@@ -64,7 +64,7 @@ class Tab:
         """Wait until every figure is drawn and nothing is asked for any more."""
         self.page.wait_for_load_state("networkidle")
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.caption')].every(one => one.textContent)"
+            "() => [...document.querySelectorAll('.about')].every(one => one.textContent)"
             " && [...document.querySelectorAll('.dash-graph')]"
             ".every(one => one.querySelector('.main-svg'))"
         )
