@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .faults import BAD_INPUT, Refusal, refusals
-from .options import CAPTURE, knowledge_options, read_options, packet_options
+from .options import CAPTURE, knowledge_options, packet_options, read_options
 
 if TYPE_CHECKING:
     from ..reports.report.data import Shelf

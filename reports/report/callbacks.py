@@ -21,6 +21,7 @@ from ..figures.sheet import caption, empty
 from . import query
 from .blocks import Notice
 from .downloads import figure_address, packets_address
+from .drawing import zoom_origin_ns
 from .pages import PAGES, blocks
 from .parts import frame, render, selection
 from .parts.words import badges, hinted, notice
@@ -39,6 +40,9 @@ LOG = logging.getLogger(__name__)
 
 TOLD = (CaptureError, ValueError, OSError)
 """What a capture that is gone or damaged raises: it is shown where the figure would be."""
+
+LONGEST_S = 1e9
+"""Of a zoom: more seconds are a mistake."""
 
 _RANGE = re.compile(r"xaxis\d*\.range\[([01])\]")
 _WHOLE = re.compile(r"xaxis\d*\.autorange")
@@ -103,28 +107,30 @@ def figure(desk: Desk, name: str, address: str | None, theme: str | None) -> tup
 
 def zoomed(desk: Desk, address: str | None, name: str, layout: Node | None) -> str | None:
     """Return the address of what a figure was zoomed to; None where nothing changes."""
-    if not layout:
-        return None
     view = desk.view(address)
-    if view.case is None:
+    if view.case is None or not layout:
         return None
     if any(_WHOLE.fullmatch(key) for key in layout):
         return _other(view, replace(view.state, from_ns=None, to_ns=None))
+    origin_ns, span = zoom_origin_ns(name, view), _range(layout)
+    if origin_ns is None or span is None:
+        return None
+    start_ns = origin_ns - view.case.origin_ns
+    from_ns, to_ns = (start_ns + round(end_s * 1e9) for end_s in span)
+    return _other(view, replace(view.state, from_ns=from_ns, to_ns=to_ns))
+
+
+def _range(layout: Node) -> tuple[float, float] | None:
+    """Return the range of x that a figure was zoomed to, in seconds; None where it was not."""
     ends: dict[str, float] = {}
     for key, value in layout.items():
         if (found := _RANGE.fullmatch(key)) and isinstance(value, int | float):
             ends.setdefault(found[1], value)
-    if set(ends) != {"0", "1"}:
+    if set(ends) != {"0", "1"} or not all(abs(value) < LONGEST_S for value in ends.values()):
         return None
-    origin_ns = desk.draw(name, view).zoom_ns
-    if origin_ns is None:
-        return None
-    from_ns, to_ns = sorted(
-        origin_ns - view.case.origin_ns + round(ends[end] * 1e9) for end in ("0", "1")
-    )
-    if to_ns <= from_ns:
-        return None
-    return _other(view, replace(view.state, from_ns=from_ns, to_ns=to_ns))
+    low, high = sorted(ends.values())
+    # Less than a nanosecond apart is the same instant.
+    return (low, high) if high - low >= 1e-9 else None
 
 
 def _other(view: View, state: Any) -> str | None:
@@ -143,7 +149,8 @@ def chosen(desk: Desk, address: str | None, name: str, value: str | None) -> str
         found = None if text in ("", selection.ALL) else read(text)
     except ValueError:
         return None  # the list or the field keeps what was typed, and the view stays
-    state = replace(view.state, **{field: found})
+    changes: dict[str, Any] = {field: found}
+    state = replace(view.state, **changes)
     if field == "case":
         state = replace(state, association=None, handover=None, flow=None, path=None,
                         from_ns=None, to_ns=None, frame=None)  # fmt: skip

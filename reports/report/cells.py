@@ -18,8 +18,8 @@ TRUE, FALSE = "yes", "no"
 def text(cell: Cell) -> str:
     """Return a cell as people read it.
 
-    >>> text(1500), text(None), text(Number({"value": 3.187, "basis": "annotated"}, "s"))
-    ('1,500', '–', '3.187 s')
+    >>> text(1500), text(True), text(Number({"value": 3.187, "basis": "annotated"}, "s"))
+    ('1,500', 'yes', '3.187 s')
     """
     match cell:
         case None:
@@ -30,10 +30,8 @@ def text(cell: Cell) -> str:
             return cell.text
         case Number():
             return number(cell.node["value"], cell.unit)
-        case int():
-            return f"{cell:,}"
-        case float():
-            return f"{cell:.6g}"
+        case int() | float():
+            return number(cell, "")
     return cell
 
 

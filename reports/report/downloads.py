@@ -9,12 +9,11 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from flask import Response, abort, request
+from flask import Response, request
 
 from . import cells, packets, query
 from .blocks import Figure, Table
 from .pages import blocks
-
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,7 +65,7 @@ def serve(
             return _sent(lines([heads, *rows]), name)
         if kind == "figure" and (Figure, name) in found:
             return _sent(figure_rows(draw(name, view)), name)
-        abort(404)
+        return Response("There is no such table or figure.\n", 404, mimetype="text/plain")
 
 
 def _sent(content: Iterable[str], name: str) -> Response:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from ...dissectors.ledger import ReadOptions
 from .pages import replay, sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import plotly.graph_objects as go
     import pyarrow as pa
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .kept import Kept
     from .view import View
 
+    Drawer = Callable[[View, Look, Kept[pa.Table]], "Drawn"]
+
 Node = dict[str, Any]
 
 MOST_CHUNK_ROWS = 20_000
@@ -32,21 +35,10 @@ MOST_CHUNK_ROWS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure, and what is said about it.
-
-    `zoom_ns` is where its axis of time begins, in ns since 1970; None where it has none.
-    """
+    """A figure, and what is said about it."""
 
     figure: go.Figure
     about: About
-    zoom_ns: int | None = None
-
-
-class Drawer(Protocol):
-    """What makes a figure of a view."""
-
-    def __call__(self, view: View, look: Look, chunks: Kept[pa.Table]) -> Drawn:
-        """Draw."""
 
 
 def _module(name: str) -> Any:
@@ -70,8 +62,7 @@ class OfAssociation:
         """Draw."""
         from ..figures.part import Window
 
-        module, one, case = _module(self.name), view.association, view.case
-        assert case is not None and one is not None
+        module, one, case = _module(self.name), view.the_association(), view.the_case()
         span = view.span_ns()
         is_cut = view.window is not None
         window = Window(*span) if is_cut else None
@@ -86,12 +77,12 @@ class OfAssociation:
             about = module.ABOUT.shown(view.handover["wireshark"], *_span(view.handover))
         else:
             about = module.ABOUT.shown(expression, one["start_ns"], one["end_ns"])
-        return Drawn(module.draw(found, look), about, one["start_ns"] if self.is_timed else None)
+        return Drawn(module.draw(found, look), about)
 
     def _part(self, view: View, case: Case, one: Node) -> Any:
         from ..figures.part import Part
 
-        sender = view.state.sender or _sender(one)
+        sender: Any = view.state.sender or _sender(one)
         index = None
         if self.handover and view.handover is not None:
             index = one["handovers"].index(view.handover)
@@ -100,11 +91,11 @@ class OfAssociation:
         return Part(
             association=one,
             tables=None if ledger is None else ledger.tables,
-            bin_ns=Part.bin_ns if ledger is None else ledger.options.bin_ns,
+            bin_ns=(ReadOptions() if ledger is None else ledger.options).bin_ns,
             sender=sender,
             path=view.state.path,
             handover=index,
-            story=_story(view, case, one, index),
+            story=_story(case, one, index),
         )
 
 
@@ -119,7 +110,7 @@ def _sender(one: Node) -> Any:
     return max(sent, key=lambda end: sent[end])
 
 
-def _story(view: View, case: Case, one: Node, index: int | None) -> Node | None:
+def _story(case: Case, one: Node, index: int | None) -> Node | None:
     if index is None or case.analysis is None:
         return None
     from ...stories import explain
@@ -158,8 +149,7 @@ def _packets(part: Any, seen: Any) -> int:
 
 
 def _flow(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
-    module, case, flow = _module("flows"), view.case, view.flow
-    assert case is not None and flow is not None
+    module, case, flow = _module("flows"), view.the_case(), view.the_flow()
     from ..figures.part import Window
 
     span = view.span_ns()
@@ -170,7 +160,7 @@ def _flow(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
     else:
         found = module.inputs(flow, ledger.tables, window, ledger.options.bin_ns)
     about = module.ABOUT.shown(flow["wireshark"], *span)
-    return Drawn(module.draw(found, look), about, flow["start_ns"])
+    return Drawn(module.draw(found, look), about)
 
 
 def _distributions(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
@@ -192,6 +182,15 @@ def _replay(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
     module = _module("replay")
     _, document = view.data.replays[replay.number_of(view) - 1]
     return Drawn(module.draw(module.inputs(document), look), module.ABOUT)
+
+
+def zoom_origin_ns(name: str, view: View) -> int | None:
+    """Return where a figure's axis of time begins, in ns since 1970; None where it has none."""
+    drawer = FIGURES.get(name)
+    if isinstance(drawer, OfAssociation):
+        one = view.association
+        return one["start_ns"] if drawer.is_timed and one is not None else None
+    return view.flow["start_ns"] if name == "flows" and view.flow is not None else None
 
 
 FIGURES: Mapping[str, Drawer] = {

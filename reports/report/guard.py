@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from flask import Response, abort, redirect, request
+from flask import Response, redirect, request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,14 +96,13 @@ def protect(server: Flask, settings: Settings, script_hashes: Sequence[str]) -> 
     @server.before_request
     def check() -> BaseResponse | None:
         if not is_our_host(request.host, settings):
-            abort(Response("This report is not served under that name.\n", 421))
-        if settings.token is None:
+            return Response("This report is not served under that name.\n", 421)
+        token = settings.token
+        if token is None or _is_token(request.cookies.get(COOKIE), token):
             return None
-        if _is_token(request.cookies.get(COOKIE), settings.token):
-            return None
-        if request.method == "GET" and _is_token(request.args.get(PARAMETER), settings.token):
-            return _let_in(settings.token)
-        abort(Response("Open the report by the address that its command printed.\n", 401))
+        if request.method == "GET" and _is_token(request.args.get(PARAMETER), token):
+            return _let_in(token)
+        return Response("Open the report by the address that its command printed.\n", 401)
 
     @server.after_request
     def tell(response: Response) -> Response:

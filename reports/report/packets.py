@@ -38,7 +38,6 @@ def batches(view: View) -> Iterator[pa.RecordBatch]:
     """
     from ...dissectors.selection import span_of
 
-    assert view.case is not None
     table, columns = table_of(view), schema(view)
     # Packets of everything are looked at unless one association is asked for by number.
     of_one = "association" in columns.names and view.asked_association is not None
@@ -49,7 +48,7 @@ def batches(view: View) -> Iterator[pa.RecordBatch]:
         except ValueError:
             window = None
     association = view.asked_association if of_one else None
-    return view.case.batches(table, window, association)
+    return view.the_case().batches(table, window, association)
 
 
 def chosen(view: View) -> pc.Expression | None:
@@ -62,9 +61,8 @@ def chosen(view: View) -> pc.Expression | None:
     """
     from pyarrow import compute as pc
 
-    assert view.case is not None
     columns, state = schema(view), view.state
-    found = query.expression(query.read_filter(state.filter), columns, view.case.origin_ns)
+    found = query.expression(query.read_filter(state.filter), columns, view.the_case().origin_ns)
     for name in SELECTABLE:
         value = getattr(state, name)
         if value is not None and name in columns.names:

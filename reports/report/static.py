@@ -239,9 +239,8 @@ def _packets(view: View) -> Iterator[str]:
     """Show the first rows: a glance, where the served report has them all."""
     from . import query
 
-    assert view.case is not None
     found = query.select(packets.batches(view), None, MOST_PACKETS)
-    rows: list[dict[str, Any]] = query.page(found.rows, 0, MOST_PACKETS, view.case.origin_ns)
+    rows: list[dict[str, Any]] = query.page(found.rows, 0, MOST_PACKETS, view.the_case().origin_ns)
     schema = found.rows.schema
     names = [n for n in schema.names if any(row[n] is not None for row in rows)]
     heads = [

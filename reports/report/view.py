@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 
 
+class NotHereError(ValueError):
+    """Something is asked of a view that it has not; the message says what."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """What is looked at.
@@ -49,10 +53,34 @@ class View:
         """The window that is asked for; None for all."""
         return window(self.state.from_ns, self.state.to_ns)
 
+    def the_case(self) -> Case:
+        """Return the case.
+
+        Raises
+        ------
+        NotHereError
+            When there is none.
+        """
+        if self.case is None:
+            raise NotHereError("there is no capture, run or result")
+        return self.case
+
+    def the_association(self) -> Node:
+        """Return the association; raises `NotHereError` when there is none."""
+        if self.association is None:
+            raise NotHereError("no SCTP association was seen")
+        return self.association
+
+    def the_flow(self) -> Node:
+        """Return the flow; raises `NotHereError` when there is none."""
+        if self.flow is None:
+            raise NotHereError("no TCP or UDP flow was seen")
+        return self.flow
+
     def span_ns(self) -> tuple[int, int]:
         """Return the window in ns since 1970, open ends closed by those of the capture."""
-        assert self.case is not None
-        origin_ns, capture = self.case.origin_ns, self.case.capture
+        case = self.the_case()
+        origin_ns, capture = case.origin_ns, case.capture
         first = capture["start_ns"] or 0
         last = capture["end_ns"] or first
         start, end = self.state.from_ns, self.state.to_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..blocks import Figure
     from ..view import View
 
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "responsive": True,
     "scrollZoom": False,

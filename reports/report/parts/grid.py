@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def rows_in_browser(block: Table) -> Component:
-    """Return a table as a grid that filters and sorts by itself; choosing a row follows its link."""
+    """Return a table as a grid that filters and sorts by itself, and follows a row's link."""
     records: list[Node] = []
     for row in block.rows:
         record = {c.key: cells.value(cell) for cell, c in zip(row, block.columns, strict=True)}

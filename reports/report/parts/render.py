@@ -34,7 +34,7 @@ def page(blocks: Iterable[Block], view: View) -> Component:
     return dmc.Stack(found, gap="md")
 
 
-def component(block: Block, view: View) -> Component:
+def component(block: Block, view: View) -> Component:  # noqa: PLR0911  one for each kind
     """Return a block as a component."""
     match block:
         case Heading():
