@@ -91,8 +91,7 @@ def layout(*, is_watched: bool) -> Component:
                                 id="scheme",
                                 lightIcon=html.Span("light"),
                                 darkIcon=html.Span("dark"),
-                                variant="subtle",
-                                color="gray",
+                                variant="default",
                                 w="auto",
                                 px="xs",
                                 **{"aria-label": "Switch between light and dark"},
@@ -124,5 +123,9 @@ def layout(*, is_watched: bool) -> Component:
             header={"height": 48},
         ),
         defaultColorScheme="auto",
-        theme={"primaryColor": "blue", "fontFamily": "system-ui, sans-serif"},
+        theme={
+            "primaryColor": "blue",
+            "primaryShade": {"light": 8, "dark": 5},  # of enough contrast to the background
+            "fontFamily": "system-ui, sans-serif",
+        },
     )

@@ -22,8 +22,8 @@ Row = tuple["Cell", ...]
 CASES = (
     Column("name", "capture"),
     Column("format", "format"),
-    Column("frames", "frames", "frames", "Frames read."),
-    Column("skipped", "skipped", "frames", "Frames of which nothing above IP was read."),
+    Column("frames", "frames", "", "Frames read."),
+    Column("skipped", "skipped", "", "Frames of which nothing above IP was read."),
     Column("duration_s", "duration", "s", "From the earliest frame to the latest."),
     Column("associations", "associations"),
     Column("handovers", "handovers"),
@@ -37,7 +37,7 @@ ASSOCIATIONS = (
     Column("paths", "paths"),
     Column("start", "start", "s", common.WHEN.definition),
     Column("duration_s", "duration", "s", "From its first packet to its last."),
-    Column("packets", "packets", "packets", "SCTP packets, duplicated frames left out."),
+    Column("packets", "packets", "", "SCTP packets, duplicated frames left out."),
     Column("handovers", "handovers"),
     Column("ended", "how it ended"),
 )

@@ -78,8 +78,7 @@ def _picture(name: str, form: str) -> Component:
     return dmc.Button(
         form.upper(),
         id={"part": "picture", "name": name, "form": form},
-        variant="subtle",
-        color="gray",
+        variant="default",
         size="compact-xs",
         **{"aria-label": f"Download the figure as {form.upper()}"},
     )

@@ -54,13 +54,16 @@ def _content(frame: Frame, number: int) -> list[Component]:
         text = f"The first {MOST_NODES:,} fields are shown: pathscope show lists all."
         content.append(notice(Notice("warning", text)))
     if told := list(_known(frame)):
-        content.append(html.Ul([html.Li(line) for line in told]))
+        content.append(dmc.Text("In the capture", fw=700, size="sm"))
+        content.append(html.Ul([html.Li(line) for line in told], className="lines"))
     return content
 
 
 def _known(frame: Frame) -> Iterator[str]:
     if frame.packet is not None:
-        yield from (line.strip() for line in known_lines(frame.packet, frame.chunks))
+        # The first line is their head.
+        _, *lines = known_lines(frame.packet, frame.chunks)
+        yield from (line.strip() for line in lines)
 
 
 class _Budget:

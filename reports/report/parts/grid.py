@@ -24,6 +24,8 @@ Node = dict[str, Any]
 
 HEIGHT_PX = 480
 ROWS_AT_ONCE = 100
+NARROW_PX, WIDE_PX = 110, 170
+WIDE = frozenset(("chunk_name", "tsn", "cumulative_tsn", "source", "destination", "gaps"))
 
 FILTERS = {"number": "agNumberColumnFilter", "text": "agTextColumnFilter", "flag": None}
 
@@ -97,7 +99,7 @@ def of_packets(view: View) -> Component:
                 rowModelType="infinite",
                 columnDefs=[_definition(schema.field(n), view) for n in _ordered(schema)],
                 filterModel=_filter(view),
-                defaultColDef={"sortable": True, "resizable": True, "minWidth": 80, "width": 120},
+                defaultColDef={"sortable": True, "resizable": True, "minWidth": 80},
                 dashGridOptions={
                     **OPTIONS,
                     "cacheBlockSize": ROWS_AT_ONCE,
@@ -136,4 +138,5 @@ def _definition(field: pa.Field, view: View) -> Node:
         "filter": FILTERS[query.kind(field)],
         "filterParams": {"maxNumConditions": 4, "buttons": ["apply", "reset"]},
         "sort": way if asked == name else None,
+        "width": WIDE_PX if is_instant or name in WIDE else NARROW_PX,
     }

@@ -78,7 +78,7 @@ def _table(block: Table) -> Component:
 
 def _cell(cell: Cell, column: Column) -> Component:
     if isinstance(cell, Link):
-        return html.Td(dmc.Anchor(cell.text, href=cell.to.address(), refresh=False))
+        return html.Td(dmc.Anchor(cell.text, href=cell.to.address(), refresh=False, inherit=True))
     if column.key == WIRESHARK:
         return html.Td(copying(cell) if isinstance(cell, str) else cells.NOTHING)
     text, basis = cells.text(cell), cells.basis(cell)

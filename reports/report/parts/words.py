@@ -49,7 +49,7 @@ def badges(bases: Iterable[str]) -> list[Component]:
     """Say how numbers are known, a badge each."""
     return [
         dmc.Tooltip(
-            html.Span(dmc.Badge(one, variant="outline", color="gray", size="sm"), tabIndex=0),
+            html.Span(dmc.Badge(one, variant="default", size="sm"), tabIndex=0),
             label=BASES[one],
             events=SHOWN_BY,
         )
@@ -67,7 +67,7 @@ def copying(expression: str | None, **more: Any) -> Component:
         copiedChildren="copied",
         copiedColor="teal",
         color="gray",
-        variant="subtle",
+        variant="default",
         size="compact-xs",
         display=None if expression else "none",
         **more,
