@@ -19,10 +19,10 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(BUILT) ## install pathscope, editable, with its test tools in .venv
 
@@ -64,6 +64,10 @@ bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpk
 	@.ci/system-packages "$(PYTHON)" bench
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(PY) bench/run.py --write docs/performance.md
+
+bench-replay: build ## measure how replay keeps time and how fast it sends, beside tcpreplay; as root
+	@.ci/system-packages "$(PYTHON)" bench
+	PYTHONPATH=tests $(PY) bench/replay.py --write docs/performance.md
 
 conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test

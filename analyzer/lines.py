@@ -15,6 +15,8 @@ ASSIGNMENT = re.compile(
     r"""^\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_\-. ])+?)\s*=""",
 )
 
+ARRAY = re.compile(r"=\s*\[\s*(?:#.*)?$")
+
 Key = tuple[str | int, ...]
 
 
@@ -40,7 +42,12 @@ def _keys(text: str) -> list[tuple[Key, int]]:
     found: list[tuple[Key, int]] = []
     table: Key = ()
     counts: dict[Key, int] = {}
+    items: Key = ()
     for number, line in enumerate(text.splitlines(), 1):
+        if items and line.lstrip().startswith("{"):
+            counts[items] = counts.get(items, -1) + 1
+            found.append(((*items, counts[items]), number))
+            continue
         header = HEADER.match(line)
         if header is not None:
             table = _parts(header[2])
@@ -52,7 +59,10 @@ def _keys(text: str) -> list[tuple[Key, int]]:
             continue
         assignment = ASSIGNMENT.match(line)
         if assignment is not None:
-            found.append(((*table, *_parts(assignment[1])), number))
+            key = (*table, *_parts(assignment[1]))
+            found.append((key, number))
+            # An array over several lines: its tables are items, a line each.
+            items = key if ARRAY.search(line) else ()
     return found
 
 

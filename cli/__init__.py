@@ -20,6 +20,8 @@ COMMANDS = (
     "export",
     "info",
     "lab",
+    "profile",
+    "replay",
     "report",
     "show",
     "tables",

@@ -20,9 +20,10 @@ def doctor_command(as_json: bool) -> None:
     from ..replay.lab import doctor
 
     checks = list(doctor.checks())
-    runner = doctor.runner(checks)
+    runner, replays = doctor.runner(checks), doctor.replay_runners(checks)
     if as_json:
-        document = {"runner": runner, "checks": [asdict(check) for check in checks]}
+        found = [asdict(check) for check in checks]
+        document = {"runner": runner, "replay": replays, "checks": found}
         click.echo(json.dumps(document, ensure_ascii=False))
         return
     width = max(len(check.name) for check in checks)
@@ -31,5 +32,10 @@ def doctor_command(as_json: bool) -> None:
         click.echo(f"{mark}  {check.name:{width}}  {check.serves}: {check.said}")
         if check.cure is not None:
             click.echo(f"{'':9}{'':{width}}  -> {check.cure}")
-    where = "nowhere on this machine" if runner is None else f"in the {runner} kernel"
-    click.echo(f"\npathscope lab run runs {where}")
+    click.echo(f"\npathscope lab run runs {_where(runner)}")
+    for kind, found_runner in replays.items():
+        click.echo(f"pathscope replay {kind} runs {_where(found_runner)}")
+
+
+def _where(runner: str | None) -> str:
+    return "nowhere on this machine" if runner is None else f"in the {runner} kernel"

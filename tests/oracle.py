@@ -18,11 +18,20 @@ PREFERENCES = (
 )
 
 
-def fields(capture: Path, names: tuple[str, ...], keep: str | None = None) -> list[Fields]:
-    """Return the named fields of every frame, or of those that a display filter keeps."""
+def fields(
+    capture: Path,
+    names: tuple[str, ...],
+    keep: str | None = None,
+    *,
+    verify: tuple[str, ...] = (),
+) -> list[Fields]:
+    """Return the named fields of every frame, or of those that a display filter keeps.
+
+    `verify` are preferences on top of the usual ones: tshark leaves most checksums unchecked.
+    """
     command = ["tshark", "-n", "-r", str(capture), "-T", "fields", "-E", "occurrence=a"]
     command += ["-E", "separator=/t", "-E", "aggregator=,"]
-    for preference in PREFERENCES:
+    for preference in (*PREFERENCES, *verify):
         command += ["-o", preference]
     for name in names:
         command += ["-e", name]

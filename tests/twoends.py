@@ -13,6 +13,8 @@ from pathscope.analyzer.measure import Measure
 from pathscope.analyzer.model import CaptureResult
 from pathscope.analyzer.transit import ABSENT_NS
 from pathscope.dissectors.ledger import ReadOptions, read
+from pathscope.replay.profiles.derived.model import Series
+from pathscope.replay.profiles.derived.series import series
 from running import CAPTURES
 
 MS, SECOND = 1_000_000, 1_000_000_000
@@ -63,3 +65,11 @@ def lost_frames(ends: Ends) -> set[int]:
         if way.leaving
         for frame in way.packets.frame[way.packets.arrived_ns == ABSENT_NS].tolist()
     }
+
+
+def crossed(run: Path) -> list[Series]:
+    """What crossed each route of a run of the lab, whose hosts have one clock."""
+    ledgers = (read(run / f"{end}.pcapng", READ) for end in ("client", "server"))
+    ends = find_ends(*ledgers, one_clock=True)
+    first = api.analyze(run / "client.pcapng")
+    return series(first.result, ends, int(first.ledger.capture["start_ns"]))

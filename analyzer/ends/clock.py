@@ -133,6 +133,10 @@ class Clock:
         return times_ns
 
 
+SAME = Clock((Stretch(1, 0, 0, 0, 0.0, 0.0, 0.0, 0.0),))
+"""Of two captures that were taken by one clock."""
+
+
 def estimate(points: Points) -> Clock:
     """Estimate the relation of two clocks from at least one packet that both captures saw."""
     parts = _parts(points, MOST_STEPS)

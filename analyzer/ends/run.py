@@ -67,11 +67,13 @@ class Ends:
         return ClockError(self.clock.error_ns, self.clock.drift_ns, self.clock.reason)
 
 
-def find_ends(first: Ledger, second: Ledger, *, forced: bool = False) -> Ends:
+def find_ends(
+    first: Ledger, second: Ledger, *, forced: bool = False, one_clock: bool = False
+) -> Ends:
     """Fit two captures together, of which both have the table of sightings.
 
     It is taken out of both ledgers: at 63 bytes a packet there is no room for it beside what is
-    made of it.
+    made of it. `one_clock`: both were taken by one clock, and nothing is to be estimated.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def find_ends(first: Ledger, second: Ledger, *, forced: bool = False) -> Ends:
     pairs = pair_groups(one, other)
     if not pairs:
         raise NotTwoEndsError("no packet is in both captures")
-    laid = overlay(one, other, pairs, (first, second))
+    laid = overlay(one, other, pairs, (first, second), one_clock=one_clock)
     shared = _shared(laid)
     if not forced:
         _check(laid, shared)

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import pairing
 from .between import NOBODY, UNPLACED, Side
-from .clock import Clock, Points, estimate
+from .clock import SAME, Clock, Points, estimate
 from .sightings import NO_PATH
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ class Overlay:
 
 
 def overlay(
-    one: Sightings, other: Sightings, pairs: list[Pair], ledgers: tuple[Ledger, Ledger]
+    one: Sightings,
+    other: Sightings,
+    pairs: list[Pair],
+    ledgers: tuple[Ledger, Ledger],
+    *,
+    one_clock: bool = False,
 ) -> Overlay:
     """Lay the packets of two captures over each other."""
     way = pairing.ways(one, pairs, is_second=False)
@@ -52,7 +57,7 @@ def overlay(
     seen = [int((found != pairing.NO_WAY).sum()) for found in (way, other_way)]
     delta_ns = other.time_ns[others] - one.time_ns[rows]
     leaving = _leaving(way[rows], delta_ns, len(pairs), more_at_first=seen[0] - seen[1])
-    clock = estimate(_points(one, other, rows, others, way, leaving))
+    clock = SAME if one_clock else estimate(_points(one, other, rows, others, way, leaving))
     other_ns = clock.to_first(other.time_ns, other.frame)
     late = _by_time(matches.uneven, one, other_ns, rows, others, way, leaving)
     rows, others = np.concatenate((rows, late[0])), np.concatenate((others, late[1]))

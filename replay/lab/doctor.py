@@ -14,7 +14,7 @@ from . import guest, host, tools
 from .ns2 import run as ns2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,12 @@ class Check:
     cure: str | None = None
 
 
-MODULES = {"links": ("veth", "bridge"), "netem": ("sch_netem",), "sctp": ("sctp",)}
+MODULES = {
+    "links": ("veth", "bridge"),
+    "wires": ("sch_ingress", "cls_u32", "act_mirred"),
+    "netem": ("sch_netem",),
+    "sctp": ("sctp",),
+}
 """What a kernel may have beside it."""
 
 
@@ -58,14 +63,27 @@ def checks() -> Iterator[Check]:
     yield Check("libpcap", "--filter", libpcap is not None, libpcap or "not installed", cure)
 
 
-def runner(found: list[Check]) -> str | None:
-    """Return the kernel that `--kernel auto` takes, judging by the checks; None when none can."""
+def runner(found: list[Check], needs: Iterable[str] = host.SCENARIO) -> str | None:
+    """Return the kernel that `--kernel auto` takes, judging by the checks; None when none can.
+
+    `needs` are of what is to be run: by default of a scenario.
+    """
     has = {check.name: check.found for check in found}
     if not all(has[name] for name in (*tools.PROGRAMS, "jsonschema")):
         return None
-    if all(has[f"host {probe}"] for probe in host.PROBES):
+    if all(has[f"host {probe}"] for probe in needs):
         return "host"
     return "guest" if has["guest kernel"] else None
+
+
+def replay_runners(found: list[Check]) -> dict[str, str | None]:
+    """Return the kernel for each kind of replay, by the options that ask for it."""
+    needs = {
+        "--lab": host.WIRES,
+        "--lab --profile": (*host.WIRES, "netem"),
+        "--live": host.SCENARIO,
+    }
+    return {kind: runner(found, needed) for kind, needed in needs.items()}
 
 
 def apt(*packages: str) -> str:

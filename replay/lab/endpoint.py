@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import socket
 import struct
 import sys
@@ -18,6 +19,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from . import rtp, sctp_socket
+from .player import Player
 
 CHUNK = 1 << 16
 
@@ -78,6 +80,11 @@ class Endpoint:
         """Whether this is the end that sends data, or requests."""
         return bool(self.orders["sender"] == self.orders["role"])
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether both ends send what was recorded."""
+        return bool(self.orders["kind"] == "recorded")
+
     def run(self) -> None:
         """Run until all is sent, the peer closes, or standard input ends."""
         threading.Thread(target=self.listen_to_requests, daemon=True).start()
@@ -85,7 +92,9 @@ class Endpoint:
         self.until = time.monotonic() + self.orders["duration_s"]
         say("connected", role=self.orders["role"])
         while True:
-            if self.sends:
+            if self.is_recorded:
+                Player(self.sock, self.orders, self.stop, self.until, say).play()
+            elif self.sends:
                 self.send_all(self.sock)
             else:
                 self.receive_all(self.sock)
@@ -109,12 +118,24 @@ class Endpoint:
         listener = open_socket(self.orders)
         if self.orders["protocol"] == "udp":
             say("listening")
+            if self.is_recorded:
+                self.await_peer(listener)
             return listener
         listener.listen(16)
         say("listening")
         sock, _ = listener.accept()
         self.choose_primary(sock)
         return sock
+
+    def await_peer(self, sock: socket.socket) -> None:
+        """Wait for the first datagram, from which this end's times count; it stays to be read."""
+        poller = select.poll()
+        poller.register(sock, select.POLLIN)
+        while not poller.poll(PATIENCE_S * 1000):
+            if self.stop.is_set():
+                return
+        _, peer = sock.recvfrom(0, socket.MSG_PEEK)
+        sock.connect(peer)
 
     def choose_primary(self, sock: socket.socket) -> None:
         """Make the path that the orders name the primary one."""
@@ -243,7 +264,7 @@ class Endpoint:
             except OSError as error:
                 say("failed", what=request["do"], why=str(error))
         self.stop.set()
-        if not self.sends:
+        if self.is_recorded or not self.sends:
             self.wake()
 
     def wake(self) -> None:

@@ -1,7 +1,7 @@
 """The folder of a run: what is in it, and in which state it is.
 
     run.json        what the run was: scenario, kernel, versions, captures, its state
-    scenario.json   the scenario as run, every default filled in
+    scenario.json   the scenario as run, every default filled in; of a packet replay replay.json
     events.jsonl    what happened, and when (docs/events.md)
     client.pcapng   what the client's interfaces saw; server.pcapng likewise
     logs/           what the programs said
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "pathscope.run/1"
 FACTS, SCENARIO, EVENTS, LOGS = "run.json", "scenario.json", "events.jsonl", "logs"
+REPLAY = "replay.json"
 NODES, TRACE = "nodes.json", "trace"
 CAPTURES = {"client": "client.pcapng", "server": "server.pcapng"}
 
@@ -116,6 +117,9 @@ def labels(path: Path) -> list[str]:
     """
     if (path / NODES).is_file():
         return [f"n{number}={name}" for name, number in _nodes(path).items()]
+    if (path / REPLAY).is_file():
+        replayed: list[str] = json.loads((path / REPLAY).read_text(encoding="utf-8"))["labels"]
+        return replayed
     scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
     return [
         f"{known[end]}={name}"

@@ -15,12 +15,18 @@ from pathlib import Path
 
 from . import tether
 
+STAGE = "pathscope.replay.lab.stage"
+"""The module that makes a run of a scenario."""
+
 KERNEL = "linux.uml"
 MODULES = Path("/usr/lib/uml/modules")
 
 MEMORY_MB = 512
 
-NEEDED = ("veth", "bridge", "sctp", "sch_netem", "crc32c_generic", "md5", "sha1_generic", "hmac")
+NEEDED = (
+    *("veth", "bridge", "sctp", "sch_netem", "crc32c_generic", "md5", "sha1_generic", "hmac"),
+    *("sch_ingress", "cls_u32", "act_mirred"),
+)
 
 INIT = """#!/bin/sh
 # Process 1 of the guest.
@@ -34,7 +40,7 @@ for module in {needed}; do
     modprobe -d /run "$module" || echo "no module $module"
 done
 # A limit of its own: should the keeper be killed, the guest still ends.
-timeout {limit_s} {python} -m pathscope.replay.lab.stage /run/run
+timeout {limit_s} {python} -m {module} /run/run
 echo $? >/run/run/logs/status
 sync
 echo o >/proc/sysrq-trigger
@@ -58,8 +64,8 @@ def missing() -> str | None:
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
-def run(folder: Path, limit_s: float) -> None:
-    """Run the scenario in a folder inside a guest, to its end.
+def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
+    """Run what a folder holds inside a guest, to its end: a scenario, or what `module` reads.
 
     Raises
     ------
@@ -77,6 +83,7 @@ def run(folder: Path, limit_s: float) -> None:
             needed=" ".join(NEEDED),
             python=shlex.quote(sys.executable),
             limit_s=limit_s,
+            module=module,
         ),
         encoding="utf-8",
     )

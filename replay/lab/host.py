@@ -16,9 +16,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from . import tether
-from .guest import last_words
+from .guest import STAGE, last_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 INSIDE = 'mount -t tmpfs tmpfs /run && exec "$@"'
@@ -39,8 +40,8 @@ def isolated(*command: str) -> list[str]:
     return [*words, "sh", "-c", INSIDE, "sh", *command]
 
 
-def run(folder: Path, limit_s: float) -> None:
-    """Run the scenario in a folder in the running kernel, to its end.
+def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
+    """Run a scenario, or what `module` reads in a folder, in the running kernel to its end.
 
     Raises
     ------
@@ -49,7 +50,7 @@ def run(folder: Path, limit_s: float) -> None:
     """
     logs = folder / "logs"
     # A folder under /run is out of sight inside: but a process keeps the folder it is in.
-    stage = [sys.executable, "-m", "pathscope.replay.lab.stage", "."]
+    stage = [sys.executable, "-m", module, "."]
     inside = isolated(*stage)
     command = ["sh", "-c", 'cd "$0" && exec "$@"', str(folder.resolve()), *inside]
     try:
@@ -63,6 +64,10 @@ def run(folder: Path, limit_s: float) -> None:
 PROBES = {
     "namespaces": "true",
     "links": "ip link add name v0 type veth peer name v1 && ip link add name b0 type bridge",
+    "wires": "ip link add name v0 type veth peer name v1"
+    " && tc qdisc add dev v0 handle ffff: ingress"
+    " && tc filter add dev v0 parent ffff: protocol all u32 match u32 0 0"
+    " action mirred egress redirect dev v1",
     "netem": "tc qdisc add dev lo root netem delay 1ms",
     "sctp": f"{sys.executable} -c 'import socket; socket.socket(2, 1, 132)'",
 }
@@ -89,9 +94,16 @@ def lacks(probe: str) -> str | None:
     return (done.stderr.strip() or done.stdout.strip() or "it failed").splitlines()[-1]
 
 
-def missing() -> str | None:
-    """Say what the running kernel lacks for a run; None when nothing."""
-    for probe in PROBES:
+SCENARIO = ("namespaces", "links", "netem", "sctp")
+"""The probes of what a run of a scenario needs."""
+
+WIRES = ("namespaces", "links", "wires")
+"""Those of a packet replay that nothing impairs; else netem, too."""
+
+
+def missing(needs: Iterable[str] = SCENARIO) -> str | None:
+    """Say which of these needs, named as the probes, the running kernel lacks; None when none."""
+    for probe in needs:
         if (said := lacks(probe)) is not None:
             return f"this kernel has no {probe} for us ({said})"
     return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from . import neighbours, netem
+from . import impairment, messages, neighbours, netem
 from .scenario import ENDS, at_start
 
 if TYPE_CHECKING:
@@ -219,10 +219,14 @@ def _orders(scenario: Scenario, host: str) -> dict[str, Any]:
     paths = [scenario.paths[name] for name in names]
     other = "server" if host == "client" else "client"
     peers = [path[other] for path in paths if at_start(path, other)]
+    recorded = {}
+    if application["kind"] == "recorded":
+        recorded["messages"] = str(scenario.folder / messages.file_name(host))
     buffers = {name: sctp[name] for name in sctp if name.endswith("_buffer_bytes")}
     return (
         application
         | buffers
+        | recorded
         | {
             "role": host,
             "own": [path[host] for path in paths if at_start(path, host)],
@@ -277,8 +281,8 @@ def _change(scenario: Scenario, ports: list[Port], action: dict[str, Any]) -> Ch
     for port in ports:
         if port.path != name or direction not in ("both", port.direction):
             continue
-        given = action.get("impairment", {}) if does == "impair" else {}
-        arguments = netem.arguments(own[port.direction] | given)
+        base = impairment.complete({}) if action["reset"] else own[port.direction]
+        arguments = netem.arguments(base | action.get("impairment", {}))
         changed.append((port.device, netem.DOWN if does == "link-down" else arguments))
     # Only a link that goes or comes is one to the analyzer (docs/events.md).
     note = {"event": "impair", "link": name, "direction": direction}

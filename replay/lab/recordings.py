@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import deque
 from dataclasses import dataclass
 from heapq import merge
 from typing import TYPE_CHECKING, Any
@@ -82,10 +83,11 @@ def join(
         for recording, (link_type, snap_bytes) in zip(recordings, heads, strict=True):
             file.write(pcapng.interface(recording.name, link_type, snap_bytes))
         last_ns = 0
-        waiting = sorted(_notes(events))
+        waiting = deque(sorted(_notes(events)))
         for packet, following in _pairs(merge(*streams, key=lambda packet: packet.time_ns)):
-            due = [text for at_ns, text in waiting if at_ns <= packet.time_ns or following is None]
-            waiting = waiting[len(due) :]
+            due = []
+            while waiting and (waiting[0][0] <= packet.time_ns or following is None):
+                due.append(waiting.popleft()[1])
             last_ns = packet.time_ns
             file.write(
                 pcapng.packet(packet.interface, last_ns, packet.data, packet.wire_bytes, *due)

@@ -6,13 +6,15 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import events, folder, guest, host, pace, recordings, tools
+from . import events, folder, guest, host, messages, pace, recordings, tools
 from .ns2 import run as ns2
 from .scenario import ENDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from .messages import Message
     from .scenario import Scenario
 
 Kernel = Literal["auto", "host", "guest"]
@@ -33,8 +35,7 @@ class LabError(RuntimeError):
 def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
     """Return what is to run a scenario of an engine.
 
-    For `auto` that is the running kernel when it has all that a run needs. The simulator is a
-    program: with it, no kernel is chosen.
+    As `kernel_for`. The simulator is a program: with it, no kernel is chosen.
 
     Raises
     ------
@@ -51,10 +52,23 @@ def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
         except ns2.Ns2Error as error:
             raise LabError(str(error)) from error
         return "ns2"
+    return kernel_for(wanted, host.SCENARIO)
+
+
+def kernel_for(wanted: Kernel, needs: Sequence[str]) -> Literal["host", "guest"]:
+    """Return the kernel that is to make a run with these needs, named as the host's probes.
+
+    For `auto` that is the running kernel when it has them all.
+
+    Raises
+    ------
+    LabError
+        When it cannot carry a run.
+    """
     if absent := tools.missing():
         packages = sorted({tools.PROGRAMS[name][1] for name in absent})
         raise LabError(f"not installed: {', '.join(absent)}: apt-get install {' '.join(packages)}")
-    no_host = host.missing() if wanted != "guest" else "not asked for"
+    no_host = host.missing(needs) if wanted != "guest" else "not asked for"
     if no_host is None:
         return "host"
     if wanted == "host":
@@ -66,8 +80,17 @@ def choose(wanted: Kernel, engine: str = "kernel") -> Runner:
     raise LabError(f"{both}{no_guest}: apt-get install user-mode-linux kmod")
 
 
-def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -> None:
+def run(
+    scenario: Scenario,
+    out: Path,
+    runner: Runner,
+    *,
+    force: bool = False,
+    recorded: Mapping[str, Iterable[Message]] | None = None,
+) -> None:
     """Run a scenario into a folder (`folder` says what is in it then).
+
+    `recorded` has the messages that client and server send, where the application is that.
 
     Raises
     ------
@@ -78,6 +101,9 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
     """
     from ... import __version__ as version
 
+    application = scenario.settings.get("application", {})
+    if application.get("kind") == "recorded" and recorded is None:
+        raise LabError(f"{scenario.name}: `pathscope replay --live` has the messages of a trace")
     folder.claim(out, force=force)
     told: dict[str, Any] = {
         "scenario": scenario.name,
@@ -90,6 +116,7 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
     with folder.running(out, told) as facts:
         document = json.dumps(scenario.document(), indent=1, ensure_ascii=False)
         (out / folder.SCENARIO).write_text(document + "\n", encoding="utf-8")
+        _write_messages(out, recorded or {})
         try:
             if runner == "ns2":
                 facts["versions"] |= ns2.versions()
@@ -100,12 +127,18 @@ def run(scenario: Scenario, out: Path, runner: Runner, *, force: bool = False) -
             kernel.run(out, scenario["duration_s"] + SETUP_S)
             facts["versions"]["kernel"] = (out / folder.LOGS / "kernel").read_text().strip()
             facts["captures"] = _assemble(scenario, out, facts["versions"])
-            facts["pace"] = _pace(out / folder.LOGS)
+            facts["pace"] = kept_up(out / folder.LOGS)
         except FAILURES as error:
             raise LabError(f"{out}: {error}") from error
 
 
-def _pace(logs: Path) -> dict[str, Any]:
+def _write_messages(out: Path, recorded: Mapping[str, Iterable[Message]]) -> None:
+    for end, sent in recorded.items():
+        with (out / messages.file_name(end)).open("w", encoding="ascii") as file:
+            file.writelines(messages.lines(sent))
+
+
+def kept_up(logs: Path) -> dict[str, Any]:
     """Return how the kernel fared, and why its run cannot be trusted: `too_slow`, often empty."""
     told: dict[str, Any] = json.loads((logs / "pace.json").read_text(encoding="utf-8"))
     counts = json.loads((logs / "recordings.json").read_text(encoding="utf-8"))

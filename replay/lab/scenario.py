@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer.lines import line_of
-from . import shorthand
+from . import impairment, impairments, shorthand
 from .finite import EXPECTED, not_finite
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ NEEDS_PATH = frozenset(
 )
 
 LINK_ACTIONS = frozenset(("link-down", "link-up", "impair"))
+
+IMPAIRING = frozenset(("impair", "link-up"))
+"""Actions that may say what a link is like from now on."""
 
 RESERVED = frozenset(("all", "any", "default", "lo"))
 """Names that an interface cannot have."""
@@ -72,11 +75,14 @@ class Scenario:
         The whole document, by the keys of the schema, every default filled in. Impairments stand
         under each path's `to_server` and `to_client`, those of SCTP under `client` and `server`,
         each complete; `both`, and `sctp` of both, are gone.
+    folder
+        Where the run's files are; that of no run is the current one.
     """
 
-    def __init__(self, name: str, settings: dict[str, Any]) -> None:
+    def __init__(self, name: str, settings: dict[str, Any], folder: Path = Path()) -> None:
         self.name = name
         self.settings = settings
+        self.folder = folder
 
     def __getitem__(self, key: str) -> Any:
         return self.settings[key]
@@ -101,7 +107,7 @@ class Scenario:
         """Read the scenario of a run from its folder."""
         settings = json.loads((folder / "scenario.json").read_text(encoding="utf-8"))
         del settings["schema"]
-        return cls(settings.pop("name"), settings)
+        return cls(settings.pop("name"), settings, folder)
 
 
 def at_start(path: dict[str, Any], host: str) -> bool:
@@ -222,7 +228,7 @@ def _checked(document: Mapping[str, Any], refuse: Any) -> dict[str, Any]:
     for path in settings["paths"].values():
         both = path.pop("both", {})
         for direction in DIRECTIONS:
-            path[direction] = _impairment(both | path.get(direction, {}))
+            path[direction] = impairment.complete(both | path.get(direction, {}))
     return settings
 
 
@@ -244,11 +250,6 @@ def told(error: Any) -> tuple[Key, str]:
         words = ", ".join(map(str, error.validator_value))
         return key, f"expected one of {words}; found {error.instance!r}"
     return key, error.message
-
-
-def _impairment(given: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = _filled({"$ref": "#/$defs/impairment"}, given)
-    return found
 
 
 def _filled(rule: dict[str, Any], value: Any) -> Any:
@@ -305,6 +306,8 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
     yield from _mistakes_of_application(settings)
     for number, action in enumerate(settings["actions"]):
         yield from _mistakes_of_action(settings, number, action)
+    own = settings["distributions"]
+    yield from impairments.mistakes_of(paths, settings["actions"], own)
     for number, flow in enumerate(settings["background"]):
         if flow["path"] not in paths:
             yield ("background", number, "path"), f"there is no path {flow['path']!r}"
@@ -344,10 +347,14 @@ def _mistakes_of_action(
             yield (*key, "path"), f"there is no path {action['path']!r}"
     if does == "impair" and "impairment" not in action:
         yield key, "impair needs an impairment"
-    if does != "impair" and "impairment" in action:
+    if does not in IMPAIRING and "impairment" in action:
         yield (*key, "impairment"), f"{does} takes none"
+    if action["reset"] and "impairment" not in action:
+        yield (*key, "reset"), "there is no impairment to begin anew with"
     if does not in LINK_ACTIONS and settings["application"]["protocol"] != "sctp":
         yield (*key, "do"), f"{does} is of SCTP, the application speaks another protocol"
+    if does == "restart" and settings["application"]["kind"] == "recorded":
+        yield (*key, "do"), "what was recorded is of one association"
     if does == "restart" and action["host"] != "client":
         yield (*key, "host"), "only the client can set the association up again"
     if does in ("address-add", "address-delete", "set-peer-primary"):

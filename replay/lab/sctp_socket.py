@@ -16,6 +16,7 @@ NODELAY = 3
 SET_PEER_PRIMARY = 5
 PRIMARY = 6
 PEER_ADDR_PARAMS = 9
+STATUS = 14
 FRAGMENT_INTERLEAVE = 18
 BINDX_ADD = 100
 BINDX_REMOVE = 101
@@ -25,6 +26,8 @@ UNORDERED = 1
 HEARTBEAT_DEMAND = 4
 
 _STORAGE = 128
+_STATUS_BYTES = 256
+"""Room for `struct sctp_status`, which has 176 at least."""
 
 
 def open_socket(version: int) -> socket.socket:
@@ -78,6 +81,15 @@ def _primary(address: str, port: int) -> bytes:
     return struct.pack("=i", 0) + packed(address, port).ljust(_STORAGE, b"\0")
 
 
+def is_up(sock: socket.socket) -> bool:
+    """Whether there still is an association; a peer that answered SHUTDOWN gives no end of file."""
+    try:
+        sock.getsockopt(SOL_SCTP, STATUS, _STATUS_BYTES)
+    except OSError:
+        return False
+    return True
+
+
 def set_streams(sock: socket.socket, streams: int) -> None:
     """Ask for that many streams, and allow as many."""
     sock.setsockopt(SOL_SCTP, INITMSG, struct.pack("=HHHH", streams, streams, 0, 0))
@@ -89,9 +101,11 @@ def offer_interleaving(sock: socket.socket) -> None:
     sock.setsockopt(SOL_SCTP, INTERLEAVING_SUPPORTED, struct.pack("=iI", 0, 1))
 
 
-def send(sock: socket.socket, message: bytes, *, stream: int, ordered: bool, ppid: int) -> None:
-    """Send one message on a stream."""
-    flags = 0 if ordered else UNORDERED
+def send(
+    sock: socket.socket, message: bytes, *, stream: int, ordered: bool, ppid: int, flags: int = 0
+) -> None:
+    """Send one message on a stream; `flags` are those of sendmsg(2)."""
+    order = 0 if ordered else UNORDERED
     # The kernel hands the PPID on as it is: the wire's order is the sender's business.
-    info = struct.pack("=HH", stream, flags) + struct.pack(">I", ppid) + struct.pack("=Ii", 0, 0)
-    sock.sendmsg([message], [(SOL_SCTP, SNDINFO, info)])
+    info = struct.pack("=HH", stream, order) + struct.pack(">I", ppid) + struct.pack("=Ii", 0, 0)
+    sock.sendmsg([message], [(SOL_SCTP, SNDINFO, info)], flags)

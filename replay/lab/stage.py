@@ -10,37 +10,29 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import recordings, tc
+from . import building, tc
 from .ends import END_S, End, StageError
 from .events import EventLog
 from .pace import Watch
 from .plan import Change, Plan, Request, Restart, address_line, plan
+from .recorders import Tap, recording
 from .scenario import ENDS, Scenario, at_start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 CONNECT_S = 30
 """How long an association may take to come up."""
 
 CLOSE_S = 10
 """How long the peer may take to get what is still to be delivered, once the sender has closed."""
-
-QUIET_S = 0.3
-"""How long recording goes on after the last word: what is on its way to a tap still gets there."""
-
-BUFFERS_KIB, LEAST_KIB, MOST_KIB = 131072, 2048, 16384
-"""Of the kernel's memory for packets on their way to a recording: of all, and of each."""
-
-OFFLOADS = ("tx", "gso", "tso", "gro")
 
 
 class Stage:
@@ -62,85 +54,22 @@ class Stage:
             self.build()
             restarting = {step.host for step in self.plan.timeline if isinstance(step, Restart)}
             for host in ("middle", *sorted(restarting)):
-                self.tcs[host] = stack.enter_context(tc.running(host))
+                own = self.scenario.settings.get("distributions") if host == "middle" else None
+                self.tcs[host] = stack.enter_context(tc.running(host, own))
             self.tcs["middle"].netem("add", self.plan.impairments)
             stack.enter_context(self.captures())
             self.perform()
 
-    # -- the hosts
-
     def build(self) -> None:
-        """Make namespaces, links, addresses and settings."""
-        for host in self.plan.hosts:
-            _run("ip", "netns", "add", host)
-        for host, lines in self.plan.links:
-            _run("ip", "-netns", host, "-batch", "-", given="\n".join(lines) + "\n")
-        for host in self.plan.hosts:
-            _run("ip", "-netns", host, "link", "set", "lo", "up")
-            self.write_sysctls(host, self.plan.sysctls[host])
-        off = [word for offload in OFFLOADS for word in (offload, "off")]
-        for host, name in self.plan.devices:
-            # Offloaded checksums are filled in after the capture, and look wrong there.
-            _run("ip", "netns", "exec", host, "ethtool", "-K", name, *off)
+        """Make the hosts."""
+        made = self.plan
+        building.build(made.hosts, made.links, made.devices, made.sysctls)
 
-    def write_sysctls(self, host: str, values: dict[str, str]) -> None:
-        """Write files under /proc/sys as the host sees them."""
-        script = (
-            'cd /proc/sys; for pair in "$@"; do echo "${pair#*=}" > "${pair%%=*}" || exit 1; done'
-        )
-        pairs = [f"{name}={value}" for name, value in values.items()]
-        _run("ip", "netns", "exec", host, "sh", "-c", script, "sh", *pairs)
-
-    # -- captures
-
-    @contextmanager
-    def captures(self) -> Iterator[None]:
+    def captures(self) -> AbstractContextManager[None]:
         """Record every interface of the points asked for, until the block ends."""
         capture = self.scenario["capture"]
-        running: dict[str, subprocess.Popen[str]] = {}
-        ended = False
-        try:
-            for point in capture["points"]:
-                for name in self.scenario.paths:
-                    running[f"{point}-{name}"] = self.record(point, name, capture["snap_bytes"])
-            for process in running.values():
-                _wait_for_words(process, "listening on")
-            yield
-            time.sleep(QUIET_S)
-            ended = True
-        finally:
-            for process in running.values():
-                process.send_signal(signal.SIGINT)
-            said = {
-                name: process.communicate(timeout=END_S)[1] for name, process in running.items()
-            }
-        if ended:
-            self.check(said)
-
-    def record(self, point: str, name: str, snap_bytes: int) -> subprocess.Popen[str]:
-        """Start to record one interface."""
-        recordings_made = len(self.scenario["capture"]["points"]) * len(self.scenario.paths)
-        buffer_kib = min(MOST_KIB, max(LEAST_KIB, BUFFERS_KIB // recordings_made))
-        command = ["ip", "netns", "exec", point, "tcpdump", "--interface", name]
-        command += ["--time-stamp-precision", "nano", "--snapshot-length", str(snap_bytes)]
-        # Immediate: else it would leave at the end what the kernel has not handed over yet.
-        command += ["--immediate-mode", "--packet-buffered", "--buffer-size", str(buffer_kib)]
-        command += ["--no-promiscuous-mode", "-Z", "root", "-n"]
-        # To an open file: tcpdump would give one of its own to root, which only root may.
-        command += ["-w", "-"]
-        with (self.folder / f"{point}-{name}.pcap").open("wb") as file:
-            return subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, text=True
-            )
-
-    def check(self, said: dict[str, str]) -> None:
-        """Keep tcpdump's counts, and refuse recordings that lack what the kernel has seen."""
-        found = {name: recordings.counts(words) for name, words in said.items()}
-        (self.logs / "recordings.json").write_text(json.dumps(found, indent=1) + "\n")
-        for name, counts in found.items():
-            received = counts.get("received by filter", 0) - counts.get("dropped by kernel", 0)
-            if counts.get("captured") != received:
-                raise StageError(f"{name}: tcpdump lost packets: {said[name].strip()}")
+        taps = [Tap(point, name) for point in capture["points"] for name in self.scenario.paths]
+        return recording(taps, self.folder, capture["snap_bytes"], prompt=True)
 
     # -- the application and the timeline
 
@@ -207,7 +136,7 @@ class Stage:
         path = self.scenario.paths[step.what["path"]]
         if step.what["do"] == "address-add" and not at_start(path, step.host):
             line = address_line(step.what["path"], path[step.host])
-            _run("ip", "-netns", step.host, *line.split())
+            building.run("ip", "-netns", step.host, *line.split())
         end.ask(step.what)
 
     def restart(self, end: End) -> None:
@@ -220,22 +149,6 @@ class Stage:
         end.wait_for("gone", END_S, self.restarts[end.host])
         own.remove([name for name, _ in devices])
         end.ask({"do": "return"})
-
-
-def _run(*command: str, given: str | None = None) -> None:
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()
-        raise StageError(f"{' '.join(command)}: exit code {done.returncode}: {said}")
-
-
-def _wait_for_words(process: subprocess.Popen[str], words: str) -> None:
-    said = []
-    for line in process.stderr or ():
-        if words in line:
-            return
-        said.append(line)
-    raise StageError(f"{process.args!r}: ended with {process.wait()}: {''.join(said)}")
 
 
 def main() -> None:

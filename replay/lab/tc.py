@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING
 
+from . import tables
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class TcError(RuntimeError):
@@ -21,7 +26,9 @@ class Tc:
         self._process = process
 
     def netem(self, verb: str, devices: Sequence[tuple[str, Sequence[str]]]) -> None:
-        """Add or change the root netem of devices; returns when the kernel has done it.
+        """Add or replace the root netem of devices; returns when the kernel has done it.
+
+        A `replace` keeps what is on its way, and needs the full set: it is a change to the kernel.
 
         Raises
         ------
@@ -65,19 +72,37 @@ class Tc:
 
 
 @contextmanager
-def running(namespace: str) -> Iterator[Tc]:
-    """Keep a tc in a namespace for as long as the block lasts."""
-    process = subprocess.Popen(
-        # Line by line, or its answers would wait in a buffer. -force: an error must not end it.
-        ["stdbuf", "-oL", "tc", "-netns", namespace, "-force", "-batch", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        yield Tc(process)
-    finally:
-        if process.stdin is not None:
-            process.stdin.close()
-        process.wait()
+def running(
+    namespace: str, distributions: Mapping[str, Sequence[float]] | None = None
+) -> Iterator[Tc]:
+    """Keep a tc in a namespace for as long as the block lasts.
+
+    Parameters
+    ----------
+    namespace
+        A name that `ip netns` knows; its `lo` has to be up, as one that is down has no qdisc to
+        show, which is how answers end.
+    distributions
+        Tables of own for delays, by name (`Profile.distributions`).
+    """
+    with ExitStack() as stack:
+        environment = dict(os.environ)
+        if distributions:
+            folder = stack.enter_context(TemporaryDirectory(prefix="tc-"))
+            tables.write(Path(folder), distributions)
+            environment[tables.FOLDER] = folder
+        process = subprocess.Popen(
+            # Line by line, or its answers would wait in a buffer. -force: an error must not end it.
+            ["stdbuf", "-oL", "tc", "-netns", namespace, "-force", "-batch", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+        try:
+            yield Tc(process)
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+            process.wait()

@@ -1,1 +1,1 @@
-"""A trace's messages sent again by a real stack."""
+"""A trace's messages sent again by a real stack; `pathscope.live` also compares what came of it."""

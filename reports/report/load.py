@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ...api import Analysis
 
 Node = dict[str, Any]
-Progress = "Callable[[str], None]"
 
 COMPARISON, FIDELITY = "pathscope.compare/1", "pathscope.fidelity/1"
 

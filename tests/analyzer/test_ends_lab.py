@@ -13,11 +13,13 @@ import pathscope
 import pytest
 from altering import Change, altered, clock, kept, packets
 from pathscope import api
+from pathscope.analyzer.ends.run import find_ends
 from running import CAPTURES
 from twoends import (
     FAILOVER,
     LOSSY,
     MS,
+    READ,
     SECOND,
     both,
     first_ns,
@@ -237,3 +239,24 @@ def test_the_contract_has_both_captures_and_their_clocks() -> None:
     assert transit["a_to_b"]["lost_packets"]["value"] == 16
     assert analysis.other is not None
     assert "sightings" not in analysis.ledger.tables
+
+
+def test_one_clock_that_is_known_is_not_estimated() -> None:
+    ledgers = [api.read(LOSSY / f"{end}.pcapng", READ) for end in ("client", "server")]
+    ends = find_ends(*ledgers, one_clock=True)
+    assert (ends.error.offset_ns, ends.error.drift_ns) == (0, 0)
+    assert ends.ways.keys() == fitted(LOSSY / "client.pcapng", LOSSY / "server.pcapng").ways.keys()
+    times = [
+        dict(enumerate((one.time_ns for one in packets(LOSSY / f"{end}.pcapng")), 1))
+        for end in ("client", "server")
+    ]
+    for way in ends.ways.values():
+        here, there = times if way.leaving else times[::-1]
+        found = way.packets
+        arrived = found.arrival_frame > 0
+        for frame, sent_ns in zip(found.frame.tolist(), found.sent_ns.tolist(), strict=True):
+            assert here[frame] == sent_ns
+        for frame, arrived_ns in zip(
+            found.arrival_frame[arrived].tolist(), found.arrived_ns[arrived].tolist(), strict=True
+        ):
+            assert there[frame] == arrived_ns

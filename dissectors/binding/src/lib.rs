@@ -4,7 +4,6 @@
 
 mod error;
 mod explain;
-mod filter;
 mod index;
 
 use std::path::PathBuf;
@@ -71,7 +70,7 @@ impl Pass {
                 reorder_window_ns: reorder_window_ns.or(defaults.capture.reorder_window_ns),
                 ..defaults.capture
             },
-            filter: filter.map(filter::compile).transpose().map_err(to_python)?,
+            filter: filter.map(pathscope_filter::compile).transpose().map_err(to_python)?,
             // Of most streamed tables the rows are all that is wanted.
             flows: stream.as_ref().and_then(Streamed::is_of_flows).unwrap_or(flows),
             stream,

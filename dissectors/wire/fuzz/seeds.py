@@ -88,6 +88,9 @@ def packets() -> Iterator[tuple[str, str, bytes]]:
     """Yield records: link type, flags and how much is cut, then the bytes."""
     for name, link_type, one in good_packets():
         yield "packet", name, struct.pack("<HBH", link_type, 0, 0) + bytes(one)
+        # Mapped, split and padded; the MTU is that of nearly every link.
+        head = struct.pack("<HB", link_type, 1 | 4 | 8) + struct.pack("!2H", 0, 1500)
+        yield "rewrite", name, head + bytes(one)
     for case in cases():
         if case.name.endswith(".pcap") and case.read == 1:
             (link_type,) = struct.unpack_from("<I", case.content, 20)

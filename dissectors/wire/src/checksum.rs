@@ -39,8 +39,9 @@ pub struct PseudoHeader {
 }
 
 impl PseudoHeader {
+    /// What the pseudo-header adds to the sum of a segment of `length` bytes.
     /// IPv4-mapped or not makes no difference: the sum does not see words of all ones.
-    fn sum(&self, length: usize) -> u64 {
+    pub fn sum(&self, length: usize) -> u64 {
         let halves = |address: Address| {
             let bits = address.bits();
             // Truncation is the point: the address in two halves.
@@ -70,7 +71,8 @@ impl PseudoHeader {
     }
 }
 
-fn sum(bytes: &[u8]) -> u64 {
+/// The words of `bytes`, added up without carrying: [`fold`] does that.
+pub fn sum(bytes: &[u8]) -> u64 {
     let (words, odd) = bytes.as_chunks::<2>();
     let whole: u64 = words.iter().map(|&word| u64::from(u16::from_be_bytes(word))).sum();
     // An odd byte is padded with zero at its right.
@@ -78,7 +80,7 @@ fn sum(bytes: &[u8]) -> u64 {
 }
 
 /// Into 16 bits, adding what is carried out of them.
-fn fold(mut sum: u64) -> u64 {
+pub fn fold(mut sum: u64) -> u64 {
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
     }

@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
-mod checksum;
+pub mod checksum;
 pub mod container;
 mod digest;
 pub mod error;

@@ -71,7 +71,7 @@ def test_a_mistake_in_a_scenario_is_refused_before_anything_is_made(tmp_path: Pa
 
 
 def test_a_kernel_without_what_a_run_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(host, "missing", lambda: "this kernel has no sctp for us (none)")
+    monkeypatch.setattr(host, "missing", lambda _: "this kernel has no sctp for us (none)")
     refused = inside("lab", "run", "failover", "--kernel", "host", "--out", tmp_path / "run")
     assert refused.exit_code == 1
     assert "this kernel has no sctp for us" in refused.stderr
@@ -84,11 +84,11 @@ def test_a_kernel_without_what_a_run_needs(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_auto_takes_the_running_kernel_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "missing", list)
-    monkeypatch.setattr(host, "missing", lambda: None)
+    monkeypatch.setattr(host, "missing", lambda _: None)
     assert run.choose("auto") == run.choose("host") == "host"
     monkeypatch.setattr(guest, "missing", lambda: None)
     assert run.choose("guest") == "guest"
-    monkeypatch.setattr(host, "missing", lambda: "no")
+    monkeypatch.setattr(host, "missing", lambda _: "no")
     assert run.choose("auto") == "guest"
     monkeypatch.setattr(tools, "missing", lambda: ["tc", "tcpdump"])
     with pytest.raises(run.LabError, match="tc, tcpdump: apt-get install iproute2 tcpdump"):

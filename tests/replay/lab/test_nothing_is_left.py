@@ -7,7 +7,6 @@ a run's own namespaces or in its guest is gone when the processes are.
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from leftovers import interfaces, moment, namespaces, nothing_left, processes
 from pathscope.replay.lab import folder, host, tether
 from pathscope.replay.lab.run import run
 from pathscope.replay.lab.scenario import parse
@@ -44,7 +44,7 @@ from pathscope.replay.lab.plan import HOSTS
 from pathscope.replay.lab.stage import Stage
 from pathscope.replay.lab.scenario import parse
 stage = Stage(parse({scenario}), Path({place!r}))
-stage.write_sysctls = lambda host, values: None
+stage.plan.sysctls = dict()
 stage.build()
 for host in HOSTS:
     command = ["ip", "netns", "exec", host, "sh", "-c", "exec setsid sleep {marker}"]
@@ -52,42 +52,6 @@ for host in HOSTS:
 print(*Path("/run/netns").iterdir(), flush=True)
 time.sleep(60)
 """
-
-
-def processes(marker: str) -> list[str]:
-    """Command lines of living processes that contain a text."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue  # it has ended since
-        if marker in words and int(entry.name) != os.getpid():
-            found.append(words)
-    return found
-
-
-def nothing_left(marker: str, within_s: float = 5) -> bool:
-    until = time.monotonic() + within_s
-    while processes(marker):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def namespaces() -> set[str]:
-    return {str(path) for path in Path("/run/netns").glob("*")}
-
-
-def interfaces() -> set[str]:
-    return {path.name for path in Path("/sys/class/net").iterdir()}
-
-
-def moment(seed: int, least_s: float, most_s: float) -> float:
-    return random.Random(seed).uniform(least_s, most_s)  # noqa: S311 (no secret)
 
 
 def started(code: str) -> subprocess.Popen[bytes]:

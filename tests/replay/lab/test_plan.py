@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from pathscope.replay.lab import netem
@@ -15,6 +16,8 @@ BASE: dict[str, Any] = {
         "lte": {"client": "10.0.2.1", "server": "10.0.2.2", "to_client": {"loss_percent": 2}},
     },
 }
+
+NOTHING_ELSE = ["reorder", "0%", "corrupt", "0%", "rate", "0bit", "slot", "0ms", "0ms"]
 
 
 def planned(**more: Any) -> Plan:
@@ -33,8 +36,8 @@ def test_every_path_is_a_bridge_with_netem_towards_both_ends() -> None:
         ("lte", "to_server", "server2"),
         ("lte", "to_client", "client2"),
     ]
-    assert made.ports[0].arguments == ("limit", "1000", "delay", "5ms")
-    assert made.ports[3].arguments == ("limit", "1000", "loss", "2%")
+    assert made.ports[0].arguments == ("limit", "1000", "delay", "5ms", *NOTHING_ELSE)
+    assert made.ports[3].arguments == ("limit", "1000", "loss", "2%", *NOTHING_ELSE)
 
 
 def test_no_duplicate_address_detection_holds_up_ipv6() -> None:
@@ -103,8 +106,27 @@ def test_actions_are_done_in_order_of_time() -> None:
     # To the analyzer a link is down or up; what is between is only noted.
     assert worse.note["event"] == "impair"
     assert isinstance(up, Change)
-    assert all(arguments == ("limit", "1000", "delay", "5ms") for _, arguments in up.ports)
+    before = ("limit", "1000", "delay", "5ms", *NOTHING_ELSE)
+    assert all(arguments == before for _, arguments in up.ports)
     assert restart == Restart(5.0, "client")
+
+
+def test_an_impairment_that_stands_alone_leaves_nothing_of_the_paths_own() -> None:
+    alone = {"do": "link-up", "path": "wlan", "reset": True, "impairment": {"loss_percent": 1}}
+    (up,) = planned(actions=[{"at_s": 1, **alone}]).timeline
+    assert isinstance(up, Change)
+    expected = ("limit", "1000", "loss", "1%", *NOTHING_ELSE)
+    assert all(arguments == expected for _, arguments in up.ports)
+    assert (up.note["event"], up.note["note"]) == ("link", "up")
+
+
+def test_what_was_recorded_is_in_the_folder_of_the_run(tmp_path: Path) -> None:
+    scenario = parse(BASE | {"application": {"kind": "recorded"}})
+    scenario.folder = tmp_path
+    orders = plan(scenario).orders
+    assert orders["client"]["messages"] == str(tmp_path / "client.messages")
+    assert orders["server"]["messages"] == str(tmp_path / "server.messages")
+    assert "messages" not in planned().orders["client"]
 
 
 def test_background_is_told_to_both_ends() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from pathscope.replay.lab import catalog
+from pathscope.replay.lab.run import LabError, run
 from pathscope.replay.lab.scenario import ScenarioError, load, parse, schema
 
 GOOD = """\
@@ -134,6 +135,12 @@ MISTAKES = {
         19,
         "actions[1].impairment: link-down takes none",
     ),
+    "nothing to begin anew with": (
+        '"link-down"',
+        '"link-up"\nreset = true',
+        18,
+        "actions[1].reset: there is no impairment",
+    ),
 }
 
 
@@ -187,3 +194,30 @@ def test_every_scenario_that_comes_with_pathscope(name: str) -> None:
     assert scenario.name == name
     assert scenario["description"] == catalog.description(name)
     assert scenario["description"].endswith(".")
+
+
+PATHS = {"wlan": {"client": "10.0.1.1", "server": "10.0.1.2", "both": {"delay_ms": 5}}}
+
+
+def test_what_was_recorded_is_of_one_association() -> None:
+    actions = [{"at_s": 1, "do": "restart"}]
+    recorded = {"kind": "recorded"}
+    with pytest.raises(ScenarioError, match=r"actions\[1\].do: what was recorded"):
+        parse({"duration_s": 2, "paths": PATHS, "application": recorded, "actions": actions})
+
+
+def test_a_link_may_return_with_tables_of_the_scenarios_own() -> None:
+    impairment = {"delay_ms": 20, "jitter_ms": 4, "distribution": "steep"}
+    action = {"at_s": 1, "do": "link-up", "path": "wlan", "reset": True, "impairment": impairment}
+    document = {"duration_s": 2, "paths": PATHS, "actions": [action]}
+    with pytest.raises(ScenarioError, match=r"actions\[1\].impairment.distribution: expected one"):
+        parse(document)
+    scenario = parse(document | {"distributions": {"steep": [-1.2, -0.5, 1.7]}})
+    assert scenario["distributions"] == {"steep": [-1.2, -0.5, 1.7]}
+
+
+def test_messages_of_a_trace_come_from_live_mode_alone(tmp_path: Path) -> None:
+    recorded = parse({"duration_s": 2, "paths": PATHS, "application": {"kind": "recorded"}})
+    with pytest.raises(LabError, match="pathscope replay --live"):
+        run(recorded, tmp_path / "run", "guest")
+    assert not (tmp_path / "run").exists()

@@ -8,6 +8,7 @@ pub mod fragments;
 pub mod ledger;
 pub mod packet;
 pub mod records;
+pub mod rewrite;
 pub mod script;
 pub mod segment;
 pub mod trace;

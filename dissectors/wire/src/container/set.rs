@@ -2,7 +2,7 @@
 //! several interfaces. Records come merged by time. A file is opened when its
 //! first record is due, so that memory holds only files that overlap in time.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::order::Held;
 use super::{Capture, Description, Facts, Interface, Options, Record};
@@ -44,12 +44,15 @@ pub struct Several {
 
 struct Waiting {
     path: PathBuf,
+    /// Its place among the files that were named.
+    number: usize,
     /// Of its first record; `None`, which comes first, if it has none.
     time_ns: Option<i64>,
 }
 
 struct Reading {
     capture: Capture,
+    number: usize,
     head: Held,
     /// Before the number of its first frame.
     frames_before: u64,
@@ -82,6 +85,17 @@ impl CaptureSet {
     pub fn next(&mut self) -> Result<Option<Record<'_>>> {
         match self {
             CaptureSet::One(capture) => capture.next(),
+            CaptureSet::Several(several) => Ok(several.next()?.map(|(_, record)| record)),
+        }
+    }
+
+    /// Like [`CaptureSet::next`], with the place of the record's file among those that were named.
+    ///
+    /// # Errors
+    /// As [`CaptureSet::next`].
+    pub fn next_from(&mut self) -> Result<Option<(usize, Record<'_>)>> {
+        match self {
+            CaptureSet::One(capture) => Ok(capture.next()?.map(|record| (0, record))),
             CaptureSet::Several(several) => several.next(),
         }
     }
@@ -167,7 +181,7 @@ impl Several {
     fn open(paths: &[PathBuf], options: &Options) -> Result<Self> {
         let mut length = 0_u64;
         let mut waiting = Vec::with_capacity(paths.len());
-        for path in paths {
+        for (number, path) in paths.iter().enumerate() {
             let mut capture = Capture::open(path, options)?;
             if capture.is_trace() {
                 let what = "a simulator's trace is read alone";
@@ -180,7 +194,7 @@ impl Several {
             length = length.saturating_add(file_length);
             // Damage is told when it is met again.
             let time_ns = capture.next().ok().flatten().map(|first| first.time_ns);
-            waiting.push(Waiting { path: path.clone(), time_ns });
+            waiting.push(Waiting { path: path.clone(), number, time_ns });
         }
         // Files without a record, and those that begin together, stay in the order they were named.
         waiting.sort_by_key(|file| file.time_ns);
@@ -199,12 +213,12 @@ impl Several {
         })
     }
 
-    fn next(&mut self) -> Result<Option<Record<'_>>> {
+    fn next(&mut self) -> Result<Option<(usize, Record<'_>)>> {
         if let Some(index) = self.lent.take() {
             self.advance(index)?;
         }
         while let Some(file) = self.waiting.pop_if(|file| is_due(file, &self.reading)) {
-            self.start(&file.path)?;
+            self.start(&file)?;
         }
         if let Some(damage) = self.damage.pop() {
             return Err(damage);
@@ -216,7 +230,7 @@ impl Several {
         Ok(self.lend(index))
     }
 
-    fn lend(&mut self, index: usize) -> Option<Record<'_>> {
+    fn lend(&mut self, index: usize) -> Option<(usize, Record<'_>)> {
         let one = self.reading.get_mut(index)?;
         self.lent = Some(index);
         let known = one.interfaces.len();
@@ -231,11 +245,11 @@ impl Several {
         if let Some(interface) = self.facts.interfaces.get_mut(record.interface as usize) {
             interface.packets += 1;
         }
-        Some(record)
+        Some((one.number, record))
     }
 
-    fn start(&mut self, path: &Path) -> Result<()> {
-        let capture = Capture::open(path, &self.options)?;
+    fn start(&mut self, file: &Waiting) -> Result<()> {
+        let capture = Capture::open(&file.path, &self.options)?;
         let mut all_counted = true;
         for one in &mut self.reading {
             all_counted &= one.capture.read_on();
@@ -246,7 +260,8 @@ impl Several {
         }
         let frames_before = self.last_frame;
         let (head, interfaces) = (Held::default(), Vec::new());
-        self.reading.push(Reading { capture, head, frames_before, interfaces });
+        let number = file.number;
+        self.reading.push(Reading { capture, number, head, frames_before, interfaces });
         self.advance(self.reading.len() - 1)
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod bytes;
 mod fragment;
 mod ip;
 mod link;
+mod outer;
 pub mod trace;
 mod tunnel;
 mod udp;
@@ -16,6 +17,7 @@ mod walk;
 
 use self::bytes::Span;
 use self::fragment::Pool;
+pub use self::outer::{Outer, outer, outermost};
 use self::trace::{Passed, Step};
 pub(crate) use self::tunnel::{GENEVE_PORT, GTP_PORT, VXLAN_PORT};
 use self::walk::Walk;
@@ -174,7 +176,8 @@ impl Inner<'_> {
 }
 
 /// What ends the way up before a transport protocol is reached.
-enum Stop {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
     Skip(Skip),
     Problem(Problem),
 }

@@ -17,7 +17,7 @@ use crate::problem::Layer;
 use crate::sctp::COMMON_HEADER;
 
 /// Tunnels, and frames inside frames, around one packet.
-const MOST_TUNNELS: usize = 8;
+pub(super) const MOST_TUNNELS: usize = 8;
 /// Each of the packets inside each other may have come in fragments.
 pub(super) const MOST_DATAGRAMS: usize = MOST_TUNNELS + 1;
 

@@ -81,8 +81,8 @@ impl Param<'_> {
     }
 }
 
-/// CRC32c with the checksum field taken as zero.
-fn crc32c(sctp: &[u8]) -> u32 {
+/// CRC32c with the checksum field taken as zero; the field holds it little-endian.
+pub fn crc32c(sctp: &[u8]) -> u32 {
     // The polynomial by the name of another protocol that uses it, iSCSI (RFC 3720).
     let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
     match sctp.split_first_chunk() {

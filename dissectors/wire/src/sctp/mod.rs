@@ -24,7 +24,7 @@ pub mod tsn;
 pub use self::asconf::{Asconf, AsconfAck, AsconfRequest, AsconfResponse};
 pub use self::auth::Auth;
 pub use self::cause::{Cause, Causes};
-pub use self::checksum::{Checksum, Verdict, must_have_checksum, verify};
+pub use self::checksum::{Checksum, Verdict, crc32c, must_have_checksum, verify};
 pub use self::chunk::{Chunk, Chunks};
 pub use self::data::Data;
 pub use self::forward::{ForwardTsn, Skipped};

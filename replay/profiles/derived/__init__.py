@@ -1,0 +1,1 @@
+"""What captures say of the links that they crossed, as a profile."""
