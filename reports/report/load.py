@@ -64,13 +64,12 @@ def load(
     rest: list[str] = []
     for name in named:
         document = _document(Path(name))
-        match None if document is None else document.get("schema"):
-            case "pathscope.compare/1":
-                comparison = document
-            case "pathscope.fidelity/1":
-                replays.append((name, document or {}))
-            case _:
-                rest.append(name)
+        if document is not None and document.get("schema") == COMPARISON:
+            comparison = document
+        elif document is not None and document.get("schema") == FIDELITY:
+            replays.append((name, document))
+        else:
+            rest.append(name)
     sources = dict.fromkeys(found for name in rest for found in sets.find(name))
     for group in _grouped(list(sources)):
         if progress is not None:
