@@ -1,0 +1,131 @@
+"""Throughput of each path over time, with the handoff regions shaded (study A)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..report.theme import path_colour
+from . import bins, columns
+from .about import About
+from .sheet import Sheet, empty
+from .text import escaped, left_out
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from .bins import Steps
+    from .look import Look
+    from .part import Part, Window
+
+ABOUT = About(
+    title="Throughput",
+    question="How much did each path carry, and what did handovers cost?",
+    unit="bit/s; seconds since the association's first packet",
+    definition=(
+        "Bytes on the wire that the sender put on a path in a time bin, link header included, x 8 "
+        "/ the bin's width; goodput: user bytes that a SACK in the bin acknowledged first, over "
+        "all paths, likewise. A handoff region lasts from the acknowledgement of an ASCONF ADD to "
+        "that of the next DELETE by the same end (study A)."
+    ),
+    basis=("observed",),
+)
+
+MOST_PATHS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """What the figure draws; x in seconds since the association's first packet, y in bit/s.
+
+    `regions` are handoff regions, `moves` the first new DATA of handovers.
+    """
+
+    labels: tuple[str, ...]
+    paths: tuple[int, ...]
+    from_s: float
+    to_s: float
+    bin_s: float
+    sent: tuple[Steps, ...]
+    goodput: Steps
+    regions: tuple[tuple[float, float], ...]
+    moves: tuple[float, ...]
+
+
+def inputs(part: Part, window: Window | None = None) -> Throughput | None:
+    """Return what the figure draws of one sender's bytes; None without a ledger."""
+    if part.tables is None:
+        return None
+    seen = part.window(window)
+    paths = part.paths(MOST_PATHS)
+    table = bins.in_window(part.rows("intervals", part.sender), part.bin_ns, seen)
+    scale = 8 * columns.NS_PER_S / part.bin_ns
+    lines = []
+    for path in paths:
+        own = columns.of(table, path=path)
+        values = [columns.integers(own, name) for name in ("start_ns", "wire_bytes")]
+        lines.append(bins.steps(values[0], values[1], part.bin_ns, part.origin_ns, scale))
+    acked = [columns.integers(table, name) for name in ("start_ns", "acked_bytes")]
+    from_s, to_s = part.seconds(seen.from_ns), part.seconds(seen.to_ns)
+    regions = [
+        (part.seconds(region["start"]["ns"]), part.seconds(region["end"]["ns"]))
+        for region in part.association["handoff_regions"]
+    ]
+    moves = [
+        part.seconds(one["instants"]["t_first_new"]["ns"])
+        for one in part.association["handovers"]
+        if one["sender"] == part.sender
+    ]
+    return Throughput(
+        labels=part.labels,
+        paths=paths,
+        from_s=from_s,
+        to_s=to_s,
+        bin_s=part.bin_ns / columns.NS_PER_S,
+        sent=tuple(lines),
+        goodput=bins.steps(acked[0], acked[1], part.bin_ns, part.origin_ns, scale),
+        regions=tuple((a, b) for a, b in regions if a <= to_s and b >= from_s),
+        moves=tuple(at for at in moves if from_s <= at <= to_s),
+    )
+
+
+def draw(found: Throughput | None, look: Look) -> go.Figure:
+    """Return the figure."""
+    if found is None:
+        return empty("A stored result has no ledger: there are no time bins to draw.", look)
+    most = max((float(line.y.max()) for line in found.sent if len(line.y)), default=0.0)
+    if most == 0:
+        return empty("This sender put nothing on these paths in this window.", look)
+    scale, unit = bins.rate_unit(most)
+    sheet = Sheet(look, lines=len(found.sent) + 1)
+    for path, line in zip(found.paths, found.sent, strict=True):
+        sheet.line(
+            line.x,
+            line.y * scale,
+            name=escaped(found.labels[path]),
+            path=path,
+            line={"shape": "hv", "color": path_colour(path)},
+            hovertemplate=f"%{{x:.3f}} s: %{{y:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
+        )
+    sheet.line(
+        found.goodput.x,
+        found.goodput.y * scale,
+        name="goodput, all paths",
+        line={"shape": "hv", "color": look.colours.ink, "width": 1},
+        hovertemplate=f"%{{x:.3f}} s: %{{y:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
+    )
+    for number, (start, end) in enumerate(found.regions):
+        sheet.shade(start, end, "handoff region" if number == 0 else "")
+    for at in found.moves:
+        sheet.upright(at)
+    sheet.axes(y=[f"throughput [{unit}]"], x_range=(found.from_s, found.to_s))
+    sheet.figure.update_yaxes(rangemode="tozero")
+    return sheet.done(*_words(found))
+
+
+def _words(found: Throughput) -> list[str]:
+    words = [f"Time bins of {found.bin_s * 1000:g} ms."]
+    if found.moves:
+        words.append("Dotted: the first new DATA after a handover.")
+    words.append(left_out(len(found.labels), len(found.paths), MOST_PATHS))
+    return words
