@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from ..report.theme import path_colour, template
 from . import columns, instants
 from .about import About
-from .sheet import captioned, empty
+from .sheet import captioned, empty, level
 from .text import counted, escaped
 
 if TYPE_CHECKING:
@@ -179,18 +179,7 @@ def draw(found: Ladder, look: Look) -> go.Figure:
             _draw_packets(figure, own, place, again=again, label=found.labels[path],
                           has_room=has_room)  # fmt: skip
     for name, at in found.marks:
-        figure.add_hline(
-            y=at,
-            line={"width": 1, "dash": "dot", "color": look.colours.muted},
-            annotation={
-                "text": name,
-                "font": {"size": 10, "color": look.colours.muted},
-                "x": 1,
-                "xref": "paper",
-                "xanchor": "right",
-                "yanchor": "bottom",
-            },
-        )
+        level(figure, at, name, look)
     _lay_out(figure, found, look, places, (first - margin, last + margin))
     words = ["Arrows are level: one capture has one time for each packet."]
     if len(found.packets) < found.count:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from . import bins, columns
 from .about import About
-from .sheet import Sheet, empty, path_marking
+from .sheet import Sheet, empty, level, path_marking
 from .text import counted, escaped, left_out
 
 if TYPE_CHECKING:
@@ -209,19 +209,9 @@ def _draw_expiries(sheet: Sheet, found: Rtt) -> None:
 
 
 def _draw_clamp(sheet: Sheet, name: str, value_ms: float, number: int) -> None:
-    muted = sheet.look.colours.muted
-    sheet.figure.add_hline(
-        y=value_ms,
-        line={"width": 1, "dash": "dot", "color": muted},
-        annotation={
-            "text": f"{name} (inferred)",
-            # Both are often the same: then their names stand at either end.
-            "x": 1 - number,
-            "xref": "paper",
-            "xanchor": "left" if number else "right",
-            "font": {"size": 11, "color": muted},
-        },
-    )
+    # Both are often the same: so their names stand at either end.
+    end: Literal["left", "right"] = "left" if number else "right"
+    level(sheet.figure, value_ms, f"{name} (inferred)", sheet.look, at=end, is_log=True)
 
 
 def _words(found: Rtt) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import log10
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -230,6 +231,41 @@ def _legend(look: Look) -> dict[str, Any]:
 
 def _of_path(path: int) -> dict[str, Any]:
     return {"line": {"color": path_colour(path), "dash": path_dash(path)}}
+
+
+def level(
+    figure: go.Figure,
+    y: float,
+    text: str,
+    look: Look,
+    *,
+    at: Literal["left", "right"] = "right",
+    is_log: bool = False,
+) -> None:
+    """Draw a horizontal line through the first panel, with words at one end."""
+    muted = look.colours.muted
+    figure.add_shape(
+        type="line",
+        xref="paper",
+        yref="y",
+        x0=0,
+        x1=1,
+        y0=y,
+        y1=y,
+        line={"width": 1, "dash": "dot", "color": muted},
+    )
+    figure.add_annotation(
+        xref="paper",
+        yref="y",
+        x=1 if at == "right" else 0,
+        # On a logarithmic axis Plotly takes the places of words, but not of lines, as logarithms.
+        y=log10(y) if is_log else y,
+        xanchor=at,
+        yanchor="bottom",
+        text=text,
+        showarrow=False,
+        font={"size": 10, "color": muted},
+    )
 
 
 def path_marking(path: int, **more: Any) -> dict[str, Any]:
