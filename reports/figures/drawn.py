@@ -66,7 +66,7 @@ def _rows(trace: Any) -> Iterator[Row]:
 def _box(name: str, trace: Any) -> Iterator[Row]:
     if trace.median is not None:
         (median,), (low,), (high,) = trace.median, trace.q1, trace.q3
-        yield f"{name}: median, quartiles", _listed(trace.x)[0], median, low, high, None
+        yield f"{name}: median, quartiles", median, trace.y[0], low, high, None
 
 
 def _bounds(trace: Any, place: int, x: Any, y: Any) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ def line(x: Floats, y: Floats, most: int) -> Ints:
     x, y
         float64, x rising; y is NaN where the line is broken.
     most
-        So many points at most. Beside them, of the breaks between two, one stays.
+        So many points, and the extremes. Beside them, of the breaks between two, one stays.
     """
     if len(x) <= max(most, FEWEST):
         return np.arange(len(x))
@@ -37,8 +37,8 @@ def _chosen(x: Floats, y: Floats, most: int) -> Ints:
     found = MinMaxLTTBDownsampler().downsample(
         np.ascontiguousarray(x), np.ascontiguousarray(y), n_out=most
     )
-    indices: Ints = found.astype(np.int64)
-    return indices
+    # It keeps the extremes of most parts, not of all: those of the whole line are promised.
+    return np.union1d(found.astype(np.int64), (y.argmin(), y.argmax()))
 
 
 def _with_breaks(y: Floats, chosen: Ints) -> Ints:
