@@ -27,7 +27,10 @@ ABOUT = About(
     basis=("observed", "annotated", "inferred"),
 )
 
-SIDES = {"baseline": (theme.BLUE, "circle"), "candidate": (theme.VERMILLION, "diamond")}
+SIDES: dict[str, tuple[theme.Hue, str]] = {
+    "baseline": ("blue", "circle"),
+    "candidate": ("vermillion", "diamond"),
+}
 
 MOST_HANDOVERS = 6
 
@@ -85,7 +88,7 @@ def draw(found: Alignment, look: Look) -> go.Figure:
     figure = go.Figure()
     rows = list(enumerate(found.moments))
     _draw_links(figure, rows, look)
-    for side, (colour, symbol) in SIDES.items():
+    for side, (hue, symbol) in SIDES.items():
         own = [(row, at) for row, one in rows if (at := getattr(one, f"{side}_s")) is not None]
         figure.add_trace(
             go.Scatter(
@@ -95,7 +98,7 @@ def draw(found: Alignment, look: Look) -> go.Figure:
                 name=side,
                 customdata=[found.moments[row].instant for row, _ in own],
                 hovertemplate="%{customdata}: %{x:.6f} s<extra>%{fullData.name}</extra>",
-                marker={"color": colour, "symbol": symbol, "size": 10},
+                marker={"color": look.hue(hue), "symbol": symbol, "size": 10},
             )
         )
     figure.add_vline(x=0, line={"width": 1, "dash": "dot", "color": look.colours.muted})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from .columns import Floats, Ints
     from .part import Window
+
+
+MOST_STEPS = 120
+"""Of a rate over a window: as many can be told apart, on a screen in the hand, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,21 @@ def steps(start_ns: Ints, values: Ints, bin_ns: int, origin_ns: int, scale: floa
     y = np.concatenate((sums * scale, np.zeros(len(alone))))
     order = np.argsort(x, kind="stable")
     return Steps(columns.from_origin(x[order], origin_ns), y[order])
+
+
+def width(bin_ns: int, seen: Window) -> int:
+    """Return the width of bins that a window can be read in: a round multiple of the ledger's.
+
+    Narrow bins show when packets fell into them, rather than a rate.
+    """
+    least = (seen.to_ns - seen.from_ns) / MOST_STEPS / bin_ns
+    round_ones = ((1, 2, 5)[number % 3] * 10 ** (number // 3) for number in count())
+    return bin_ns * next(times for times in round_ones if times >= least)
+
+
+def widened(start_ns: Ints, width_ns: int) -> Ints:
+    """Return the starts of the wider bins that bins are part of."""
+    return start_ns // width_ns * width_ns
 
 
 def in_window(bins: pa.Table, bin_ns: int, seen: Window) -> pa.Table:

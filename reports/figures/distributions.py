@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..report.theme import path_colour, path_marker, template
+from ..report.theme import path_marker, template
 from .about import About
 from .sheet import captioned, empty
 from .text import counted, escaped
@@ -100,7 +100,7 @@ def draw(found: Distributions, look: Look) -> go.Figure:
     scenarios = {name: n for n, name in enumerate(dict.fromkeys(g.scenario for g in groups))}
     figure = go.Figure()
     for row, group in enumerate(groups):
-        _draw_group(figure, group, row, scenarios[group.scenario])
+        _draw_group(figure, group, row, scenarios[group.scenario], look)
     longest = 22 if look.is_narrow else 60
     figure.update_layout(
         template=template(look.theme),
@@ -122,8 +122,8 @@ def _title(group: Group, longest: int) -> str:
     return f"{escaped(group.scenario, longest)}<br>{escaped(group.place, longest)}"
 
 
-def _draw_group(figure: go.Figure, group: Group, row: int, scenario: int) -> None:
-    colour = path_colour(scenario)
+def _draw_group(figure: go.Figure, group: Group, row: int, scenario: int, look: Look) -> None:
+    colour = look.path(scenario)
     if group.quartiles is not None:
         low, middle, high = group.quartiles
         figure.add_trace(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...analyzer.columns import is_letter
-from ..report.theme import path_colour
 from . import bins, columns
 from .about import About
 from .part import Window
@@ -99,7 +98,8 @@ def inputs(
         return None
     origin_ns = flow["start_ns"]
     seen = window or Window(origin_ns, flow["end_ns"])
-    table = bins.in_window(columns.of(tables["flow_intervals"], flow=flow["id"]), bin_ns, seen)
+    width_ns = bins.width(bin_ns, seen)
+    table = bins.in_window(columns.of(tables["flow_intervals"], flow=flow["id"]), width_ns, seen)
     resent = columns.touching(
         columns.of(tables["tcp_retransmissions"], flow=flow["id"]),
         "time_ns",
@@ -110,8 +110,8 @@ def inputs(
     return Flow(
         from_s=(seen.from_ns - origin_ns) / columns.NS_PER_S,
         to_s=(seen.to_ns - origin_ns) / columns.NS_PER_S,
-        bin_s=bin_ns / columns.NS_PER_S,
-        directions=tuple(_direction(flow, table, end, bin_ns) for end in ENDS),
+        bin_s=width_ns / columns.NS_PER_S,
+        directions=tuple(_direction(flow, table, end, bin_ns, width_ns) for end in ENDS),
         resent=Resent(
             is_letter(resent["sender"], "b"),
             columns.seconds(resent, "time_ns", origin_ns),
@@ -121,7 +121,7 @@ def inputs(
     )
 
 
-def _direction(flow: Node, table: pa.Table, end: End, bin_ns: int) -> Direction:
+def _direction(flow: Node, table: pa.Table, end: End, bin_ns: int, width_ns: int) -> Direction:
     own = bins.ordered(columns.of(table, sender=end))
     start_ns, wire_bytes = (columns.integers(own, name) for name in ("start_ns", "wire_bytes"))
     count = columns.numbers(own, "rtt_count")
@@ -130,7 +130,13 @@ def _direction(flow: Node, table: pa.Table, end: End, bin_ns: int) -> Direction:
     return Direction(
         end,
         f"{end}, {socket['address']} port {socket['port']}",
-        bins.steps(start_ns, wire_bytes, bin_ns, flow["start_ns"], 8 * columns.NS_PER_S / bin_ns),
+        bins.steps(
+            bins.widened(start_ns, width_ns),
+            wire_bytes,
+            width_ns,
+            flow["start_ns"],
+            8 * columns.NS_PER_S / width_ns,
+        ),
         bins.middles(own, bin_ns, flow["start_ns"])[has_sample],
         columns.numbers(own, "rtt_sum_ns", 1e-6)[has_sample] / count[has_sample],
     )
@@ -163,7 +169,7 @@ def draw(found: Flow | None, look: Look) -> go.Figure:
             path=number,
             row=len(shares),
             mode="lines+markers",
-            marker=path_marking(number, size=4),
+            marker=path_marking(number, look, size=4),
             line={"width": 1},
             hovertemplate="%{x:.3f} s: %{y:.4g} ms<extra>%{fullData.name}</extra>",
         )
@@ -175,7 +181,7 @@ def draw(found: Flow | None, look: Look) -> go.Figure:
     sheet.figure.update_yaxes(rangemode="tozero")
     again = len(found.resent.x)
     return sheet.done(
-        f"Time bins of {found.bin_s * 1000:g} ms.",
+        f"Time bins of {found.bin_s * 1000:g} ms for throughput, narrower in a narrower window.",
         "" if has_rtt else "No round trip was seen.",
         f"{counted(again, 'segment')} sent again." if again else "",
     )
@@ -195,7 +201,7 @@ def _draw_resent(sheet: Sheet, found: Flow) -> None:
                 marker={
                     "symbol": symbol,
                     "size": 8,
-                    "color": path_colour(number),
+                    "color": sheet.look.path(number),
                     "line": {"width": 1, "color": sheet.look.colours.ink},
                 },
                 cliponaxis=False,

@@ -95,13 +95,13 @@ def draw(found: Heartbeats | None, look: Look) -> go.Figure:
             found.rtt_ms[own & answered],
             name=f"answered: {label}",
             data=found.frame[own & answered],
-            marker=path_marking(path, size=8),
+            marker=path_marking(path, look, size=8),
             hovertemplate="%{x:.6f} s: %{y:.4g} ms, frame %{customdata}"
             "<extra>%{fullData.name}</extra>",
         )
         for which, word, marker in (
-            (own & answered, "answered", path_marking(path, size=8)),
-            (own & ~answered, "unanswered", path_marking(path, symbol="x", size=9)),
+            (own & answered, "answered", path_marking(path, look, size=8)),
+            (own & ~answered, "unanswered", path_marking(path, look, symbol="x", size=9)),
         ):
             at = found.at_s[which]
             sheet.events(

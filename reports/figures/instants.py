@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..report.theme import path_colour
 from ..units import duration
 from . import columns
 from .about import About
@@ -252,8 +251,8 @@ def _draw_packets(sheet: Sheet, found: Instants, packets: Packets) -> None:
                 marker={
                     "symbol": symbol,
                     "size": 14 if is_new else 8,
-                    "color": path_colour(path),
-                    "line": {"width": 1.5, "color": path_colour(path)},
+                    "color": sheet.look.path(path),
+                    "line": {"width": 1.5, "color": sheet.look.path(path)},
                 },
                 hovertemplate="%{x:.6f} s: frame %{customdata}<extra>%{fullData.name}</extra>",
             )

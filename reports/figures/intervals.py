@@ -29,15 +29,15 @@ ABOUT = About(
     basis=("observed", "annotated", "inferred"),
 )
 
-VERDICTS = {
-    "worse": (theme.VERMILLION, "triangle-down"),
-    "better": (theme.BLUE, "triangle-up"),
-    "changed": (theme.ORANGE, "diamond"),
-    "same": (theme.GREEN, "circle"),
+VERDICTS: dict[str, tuple[theme.Hue | None, str]] = {
+    "worse": ("vermillion", "triangle-down"),
+    "better": ("blue", "triangle-up"),
+    "changed": ("orange", "diamond"),
+    "same": ("green", "circle"),
     "not-significant": (None, "circle-open"),
     "not-enough-runs": (None, "x-thin-open"),
 }
-"""Colour (None: muted) and marker, the most telling first."""
+"""Hue (None: muted) and marker, the most telling first."""
 
 MOST_ROWS = 60
 
@@ -112,10 +112,11 @@ def draw(found: Intervals, look: Look) -> go.Figure:
         return empty(found.reason, look)
     rows = found.rows[:MOST_ROWS]
     figure = go.Figure()
-    for verdict, (colour, symbol) in VERDICTS.items():
+    for verdict, (hue, symbol) in VERDICTS.items():
         own = [(place, row) for place, row in enumerate(rows) if row.verdict == verdict]
+        colour = look.colours.muted if hue is None else look.hue(hue)
         if own:
-            figure.add_trace(_trace(own, verdict, colour or look.colours.muted, symbol))
+            figure.add_trace(_trace(own, verdict, colour, symbol))
     figure.add_vline(x=1, line={"width": 1, "color": look.colours.ink})
     longest = 24 if look.is_narrow else 70
     figure.update_layout(

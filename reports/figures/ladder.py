@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from ..report.theme import path_colour, template
+from ..report.theme import template
 from . import columns, instants
 from .about import About
 from .sheet import captioned, empty, level
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...analyzer.model import End
+    from .columns import Floats
     from .look import Look
     from .part import Part, Window
 
@@ -26,7 +28,7 @@ Row = dict[str, Any]
 ABOUT = About(
     title="Packets between the hosts",
     question="Which packet went which way, on which path, when?",
-    unit="seconds since the association's first packet, downwards",
+    unit="seconds since the association's first packet, downwards; a row a packet",
     definition=(
         "Every SCTP packet of the window, with its chunks, from its sender to its receiver, at "
         "the time at which the capture has it. How long it was on its way, and whether it "
@@ -40,7 +42,14 @@ MOST_PACKETS = 250
 
 MOST_PATHS = 6
 
-PACKET_PX, LEAST_PX, MOST_PX = 13, 360, 2600
+PACKET_PX, LEAST_PX = 17, 320
+"""Height of a packet's row, with room for its words, and of the least figure."""
+
+PAUSE, GAP = 0.05, 1.2
+"""From which share of the whole time on a pause is shown, and by how many rows."""
+
+MOST_TIMES = 60
+"""Beside the rows."""
 
 HOSTS_APART, PATHS_APART = 1.0, 1.6
 """Between the two hosts of a path, and from one path to the next."""
@@ -168,20 +177,23 @@ def draw(found: Ladder, look: Look) -> go.Figure:
     if not found.packets:
         return empty(found.reason, look)
     figure = go.Figure()
-    places = {path: number * PATHS_APART for number, path in enumerate(found.paths)}
+    across = {path: number * PATHS_APART for number, path in enumerate(found.paths)}
+    down = _rows(found.packets)
     has_room = look.width_px / len(found.paths) >= LABELLED_PX
-    first, last = found.packets[0].at_s, found.packets[-1].at_s
-    margin = max((last - first) * 0.02, 1e-6)
-    for path, place in places.items():
-        _draw_hosts(figure, look, place, first - margin, last + margin)
+    bottom = float(down[-1]) + 1
+    for path, place in across.items():
+        _draw_hosts(figure, look, place, bottom)
         for again in (False, True):
-            own = [one for one in found.packets if one.path == path and one.is_sent_again == again]
-            _draw_packets(figure, own, place, again=again, label=found.labels[path],
-                          has_room=has_room)  # fmt: skip
-    for name, at in found.marks:
-        level(figure, at, name, look)
-    _lay_out(figure, found, look, places, (first - margin, last + margin))
-    words = ["Arrows are level: one capture has one time for each packet."]
+            own = [
+                (float(row), one)
+                for row, one in zip(down, found.packets, strict=True)
+                if one.path == path and one.is_sent_again == again
+            ]
+            label = f"{escaped(found.labels[path])}{', sent again' if again else ''}"
+            _draw_packets(figure, own, place, label, look, has_room=has_room)
+    _draw_marks(figure, found, down, look)
+    _lay_out(figure, found, look, across, down)
+    words = ["Arrows are level: one capture has one time for each packet. A gap is a pause."]
     if len(found.packets) < found.count:
         words.append(
             f"The first {len(found.packets):,} of {counted(found.count, 'packet')} are drawn: "
@@ -190,13 +202,22 @@ def draw(found: Ladder, look: Look) -> go.Figure:
     return captioned(figure, words)
 
 
-def _draw_hosts(figure: go.Figure, look: Look, place: float, top: float, bottom: float) -> None:
+def _rows(packets: tuple[Packet, ...]) -> Floats:
+    """Return the row of each packet: one after the other, with gaps where nothing was sent."""
+    times = np.array([one.at_s for one in packets])
+    pauses = np.diff(times, prepend=times[0])
+    is_long = pauses > max(float(times[-1] - times[0]) * PAUSE, 0.0)
+    rows: Floats = np.cumsum(1.0 + is_long * GAP)
+    return rows
+
+
+def _draw_hosts(figure: go.Figure, look: Look, place: float, bottom: float) -> None:
     for x in (place, place + HOSTS_APART):
         figure.add_shape(
             type="line",
             x0=x,
             x1=x,
-            y0=top,
+            y0=0,
             y1=bottom,
             line={"width": 1.5, "color": look.colours.ink},
             layer="below",
@@ -204,76 +225,108 @@ def _draw_hosts(figure: go.Figure, look: Look, place: float, top: float, bottom:
 
 
 def _draw_packets(
-    figure: go.Figure, own: list[Packet], place: float, *, again: bool, label: str, has_room: bool
+    figure: go.Figure,
+    own: list[tuple[float, Packet]],
+    place: float,
+    label: str,
+    look: Look,
+    *,
+    has_room: bool,
 ) -> None:
     if not own:
         return
     x: list[float | None] = []
     y: list[float | None] = []
     told: list[str | None] = []
-    for one in own:
+    for row, one in own:
         ends = (place, place + HOSTS_APART)
         start, end = ends if one.sender == "a" else ends[::-1]
         x += [start, (start + end) / 2, end, None]
-        y += [one.at_s] * 3 + [None]
-        told += [f"frame {one.frame}: {one.text}"] * 3 + [None]
-    count = len(own)
-    colour = path_colour(own[0].path)
+        y += [row] * 3 + [None]
+        told += [f"frame {one.frame}, {one.at_s:.6f} s: {one.text}"] * 3 + [None]
+    first = own[0][1]
+    colour = look.path(first.path)
     figure.add_trace(
         go.Scatter(
             x=x,
             y=y,
             customdata=told,
-            name=f"{escaped(label)}{', sent again' if again else ''}",
-            mode="lines+markers+text" if has_room else "lines+markers",
-            text=[word for one in own for word in (None, one.text, None, None)]
-            if has_room
-            else None,
-            textposition="top center",
-            textfont={"size": 9},
-            line={"color": colour, "width": 1.2, "dash": "dash" if again else "solid"},
+            name=label,
+            mode="lines+markers",
+            line={
+                "color": colour,
+                "width": 1.2,
+                "dash": "dash" if first.is_sent_again else "solid",
+            },
             marker={
                 "symbol": "arrow",
                 "angleref": "previous",
-                "size": [0, 0, 9, 0] * count,
+                "size": [0, 0, 9, 0] * len(own),
                 "color": colour,
+                "opacity": 1,
+                "line": {"width": 0},
             },
-            hovertemplate="%{y:.6f} s<br>%{customdata}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
         )
     )
+    if has_room:
+        figure.add_trace(
+            go.Scatter(
+                x=[place + HOSTS_APART / 2] * len(own),
+                y=[row for row, _ in own],
+                mode="text",
+                text=[one.text for _, one in own],
+                textposition="top center",
+                textfont={"size": 9},
+                name="chunks",
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
+
+
+def _draw_marks(figure: go.Figure, found: Ladder, down: Floats, look: Look) -> None:
+    """Draw the handover's instants before the first packet that is not before them."""
+    times = np.array([one.at_s for one in found.packets])
+    names: dict[float, list[str]] = {}
+    for name, at in found.marks:
+        row = float(down[min(int(np.searchsorted(times, at)), len(down) - 1)]) - 0.85
+        names.setdefault(row, []).append(name)
+    for row, together in names.items():
+        level(figure, row, ", ".join(together), look)
 
 
 def _lay_out(
-    figure: go.Figure,
-    found: Ladder,
-    look: Look,
-    places: dict[int, float],
-    y_range: tuple[float, float],
+    figure: go.Figure, found: Ladder, look: Look, across: dict[int, float], down: Floats
 ) -> None:
     longest = 12 if look.is_narrow else 40
-    ticks = [
-        (places[path] + across, host)
-        for path, hosts in zip(found.paths, found.hosts, strict=True)
-        for across, host in zip((0.0, HOSTS_APART), hosts, strict=True)
+    hosts = [
+        (across[path] + right, host)
+        for path, both in zip(found.paths, found.hosts, strict=True)
+        for right, host in zip((0.0, HOSTS_APART), both, strict=True)
     ]
-    height_px = min(max(LEAST_PX, 140 + PACKET_PX * len(found.packets)), MOST_PX)
+    bottom = float(down[-1]) + 1
+    every = max(1, len(down) // MOST_TIMES)
     figure.update_layout(
         template=template(look.theme),
-        height=height_px,
+        height=max(LEAST_PX, 120 + int(PACKET_PX * bottom)),
         margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 16, "b": 8},
         legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
         hovermode="closest",
     )
     figure.update_xaxes(
         side="top",
-        tickvals=[x for x, _ in ticks],
-        ticktext=[escaped(host, longest) for _, host in ticks],
-        range=[-0.25, places[found.paths[-1]] + HOSTS_APART + 0.25],
+        tickvals=[x for x, _ in hosts],
+        ticktext=[escaped(host, longest) for _, host in hosts],
+        range=[-0.25, across[found.paths[-1]] + HOSTS_APART + 0.25],
         showgrid=False,
         zeroline=False,
     )
     figure.update_yaxes(
         title_text="time since the association's first packet [s]",
-        range=[y_range[1], y_range[0]],
+        tickvals=down[::every],
+        ticktext=[f"{one.at_s:.4f}" for one in found.packets[::every]],
+        range=[bottom, 0],
+        showgrid=False,
         zeroline=False,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..report import theme as themes
 
 if TYPE_CHECKING:
-    from ..report.theme import Colours, Theme
+    from ..report.theme import Colours, Hue, Theme
 
 MOST_POINTS = 4_000
 """Of one line: more than any screen is wide. Browsers draw some times as many without a wait."""
@@ -44,6 +44,14 @@ class Look:
     def colours(self) -> Colours:
         """The theme's colours that mean no path."""
         return themes.colours(self.theme)
+
+    def path(self, index: int) -> str:
+        """Return the colour of a path, by its `id`."""
+        return themes.path_colour(index, self.theme)
+
+    def hue(self, name: Hue) -> str:
+        """Return a colour of the palette."""
+        return themes.colour(name, self.theme)
 
     @property
     def is_narrow(self) -> bool:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from ..report import theme
 from ..units import duration, ratio
 from .about import About
 from .sheet import Sheet, empty
 from .text import escaped
 
 if TYPE_CHECKING:
+    from ..report.theme import Hue
     from .look import Look
     from .part import Part, Window
 
@@ -28,18 +28,18 @@ ABOUT = About(
     basis=("observed", "annotated", "inferred"),
 )
 
-PAINT = {
-    "unnoticed": (theme.VERMILLION, ""),
-    "first-wait": (theme.ORANGE, ""),
-    "back-off": (theme.ORANGE, "/"),
-    "unprobed": (theme.VERMILLION, "\\"),
-    "probe": (theme.SKY, "/"),
-    "request": (theme.SKY, ""),
-    "moving": (theme.BLUE, ""),
-    "quiet": (theme.PURPLE, "."),
-    "recovery": (theme.GREEN, ""),
+PAINT: dict[str, tuple[Hue, str]] = {
+    "unnoticed": ("vermillion", ""),
+    "first-wait": ("orange", ""),
+    "back-off": ("orange", "/"),
+    "unprobed": ("vermillion", "\\"),
+    "probe": ("sky", "/"),
+    "request": ("sky", ""),
+    "moving": ("blue", ""),
+    "quiet": ("purple", "."),
+    "recovery": ("green", ""),
 }
-"""Colour and pattern of each phase: waiting is warm."""
+"""Hue and pattern of each phase: waiting is warm."""
 
 HEIGHT_PX = 240
 
@@ -92,7 +92,7 @@ def draw(found: Phases, look: Look) -> go.Figure:
     sheet = Sheet(look, height_px=HEIGHT_PX + (90 if look.is_narrow else 0))
     whole_s = found.bars[-1].to_s
     for one in found.bars:
-        colour, pattern = PAINT[one.name]
+        hue, pattern = PAINT[one.name]
         length_s = one.to_s - one.from_s
         share = f" ({ratio(length_s / whole_s)})" if whole_s else ""
         sheet.add(
@@ -107,7 +107,7 @@ def draw(found: Phases, look: Look) -> go.Figure:
                 hovertemplate=f"{one.name}: {duration(length_s)}{share}<br>%{{customdata}}"
                 "<extra></extra>",
                 marker={
-                    "color": colour,
+                    "color": look.hue(hue),
                     "line": {"width": 1, "color": look.colours.paper},
                     "pattern": {
                         "shape": pattern,

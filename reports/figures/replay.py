@@ -153,7 +153,7 @@ def _traces(one: Series, look: Look) -> list[go.Scatter]:
         y=y,
         name=f"asked: {name}",
         line={
-            "color": theme.path_colour(one.route),
+            "color": look.path(one.route),
             "dash": theme.path_dash(one.route),
             "width": 1.5,
         },
@@ -183,7 +183,7 @@ def _achieved(one: Series, own: list[Point], name: str, symbol: str, look: Look)
         name=name,
         customdata=[point.n for point in own],
         hovertemplate="%{x:.3f} s: %{y:.6g} (n %{customdata})<extra>%{fullData.name}</extra>",
-        marker={"color": theme.path_colour(one.route), "symbol": symbol, "size": 8},
+        marker={"color": look.path(one.route), "symbol": symbol, "size": 8},
     )
 
 

@@ -38,6 +38,9 @@ MOST_PATHS = 8
 
 HEIGHT_PX = 400
 
+LONGEST_GAP = 10.5
+"""Time bins that a line goes over between two with samples."""
+
 
 @dataclass(frozen=True, slots=True)
 class PathTimes:
@@ -77,6 +80,7 @@ class Rtt:
     labels: tuple[str, ...]
     from_s: float
     to_s: float
+    bin_s: float
     paths: tuple[PathTimes, ...]
     expiries: Expiries
     clamps_ms: dict[str, float]
@@ -100,6 +104,7 @@ def inputs(part: Part, window: Window | None = None) -> Rtt | None:
         labels=part.labels,
         from_s=part.seconds(seen.from_ns),
         to_s=part.seconds(seen.to_ns),
+        bin_s=part.bin_ns / columns.NS_PER_S,
         paths=tuple(_times(part, table, path) for path in wanted),
         expiries=Expiries(
             columns.integers(timeouts, "path"),
@@ -139,9 +144,9 @@ def draw(found: Rtt | None, look: Look) -> go.Figure:
         return empty("A stored result has no ledger: there are no time bins to draw.", look)
     if not _has_any(found):
         return empty("No round trip of this sender was seen on these paths in this window.", look)
-    sheet = Sheet(look, lines=4 * len(found.paths) + 1, height_px=HEIGHT_PX)
+    sheet = Sheet(look, lines=2 * len(found.paths) + 1, height_px=HEIGHT_PX)
     for one in found.paths:
-        _draw_path(sheet, one, escaped(found.labels[one.path]))
+        _draw_path(sheet, one, escaped(found.labels[one.path]), found.bin_s)
     _draw_expiries(sheet, found)
     for number, (name, value_ms) in enumerate(found.clamps_ms.items()):
         _draw_clamp(sheet, name, value_ms, number)
@@ -155,30 +160,24 @@ def _has_any(found: Rtt) -> bool:
     return bool(len(found.expiries.x)) or any(known)
 
 
-def _draw_path(sheet: Sheet, one: PathTimes, label: str) -> None:
+def _draw_path(sheet: Sheet, one: PathTimes, label: str, bin_s: float) -> None:
     has_sample = np.isfinite(one.mean_ms)
     x = one.x[has_sample]
-    hover = "%{x:.3f} s: %{y:.4g} ms<extra>%{fullData.name}</extra>"
+    # A line over a time without samples would tell of some.
+    apart = np.flatnonzero(np.diff(x) > LONGEST_GAP * bin_s) + 1
+    told = np.stack((one.least_ms[has_sample], one.greatest_ms[has_sample]), axis=-1)
     sheet.line(
-        x,
-        one.mean_ms[has_sample],
+        np.insert(x, apart, x[apart]),
+        np.insert(one.mean_ms[has_sample], apart, np.nan),
         name=f"RTT: {label}",
         path=one.path,
         mode="lines+markers",
-        marker=path_marking(one.path, size=4),
+        marker=path_marking(one.path, sheet.look, size=4),
         line={"width": 1},
-        hovertemplate=hover,
+        data=np.insert(told, apart, np.nan, axis=0),
+        hovertemplate="%{x:.3f} s: mean %{y:.4g} ms, %{customdata[0]:.4g} to "
+        "%{customdata[1]:.4g} ms<extra>%{fullData.name}</extra>",
     )
-    for values, name in ((one.greatest_ms, "greatest"), (one.least_ms, "least")):
-        sheet.line(
-            x,
-            values[has_sample],
-            name=f"{name} RTT: {label}",
-            path=one.path,
-            line={"width": 0.6, "dash": "dot"},
-            visible="legendonly",
-            hovertemplate=hover,
-        )
     known = np.isfinite(one.rto_ms)
     sheet.line(
         one.x[known],
@@ -187,7 +186,7 @@ def _draw_path(sheet: Sheet, one: PathTimes, label: str) -> None:
         path=one.path,
         line={"width": 2.4, "shape": "hv"},
         opacity=0.55,
-        hovertemplate=hover,
+        hovertemplate="%{x:.3f} s: %{y:.4g} ms<extra>%{fullData.name}</extra>",
     )
 
 
@@ -201,7 +200,11 @@ def _draw_expiries(sheet: Sheet, found: Rtt) -> None:
             name=f"T3-rtx expired: {escaped(found.labels[path])}",
             data=found.expiries.frame[own],
             marker=path_marking(
-                path, symbol="x", size=10, line={"width": 1, "color": sheet.look.colours.ink}
+                path,
+                sheet.look,
+                symbol="x",
+                size=10,
+                line={"width": 1, "color": sheet.look.colours.ink},
             ),
             hovertemplate="%{x:.3f} s: after %{y:.4g} ms, frame %{customdata}"
             "<extra>%{fullData.name}</extra>",

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from ..report.theme import path_colour, path_dash, path_marker, template
+from ..report.theme import path_dash, path_marker, template
 from . import resample
 from .text import counted, escaped
 
@@ -81,7 +81,7 @@ class Sheet:
         name: str,
         path: int | None = None,
         row: int = 1,
-        data: Ints | None = None,
+        data: Ints | Floats | None = None,
         **style: Any,
     ) -> None:
         """Draw a line, resampled; without points nothing, so that no legend speaks of it.
@@ -99,8 +99,8 @@ class Sheet:
             return
         kept = resample.line(x, y, self._points)
         self._count(len(kept), len(x))
-        base = _of_path(path) if path is not None else {}
-        line = {"width": LINE_PX, **base.get("line", {}), **style.pop("line", {})}
+        own = {} if path is None else {"color": self.look.path(path), "dash": path_dash(path)}
+        line = {"width": LINE_PX, **own, **style.pop("line", {})}
         self.figure.add_trace(
             go.Scatter(
                 x=x[kept],
@@ -229,10 +229,6 @@ def _legend(look: Look) -> dict[str, Any]:
     return {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 
-def _of_path(path: int) -> dict[str, Any]:
-    return {"line": {"color": path_colour(path), "dash": path_dash(path)}}
-
-
 def level(
     figure: go.Figure,
     y: float,
@@ -268,9 +264,9 @@ def level(
     )
 
 
-def path_marking(path: int, **more: Any) -> dict[str, Any]:
+def path_marking(path: int, look: Look, **more: Any) -> dict[str, Any]:
     """Return the marker of a path's points."""
-    return {"color": path_colour(path), "symbol": path_marker(path), "size": 6, **more}
+    return {"color": look.path(path), "symbol": path_marker(path), "size": 6, **more}
 
 
 def captioned(figure: go.Figure, sentences: Sequence[str]) -> go.Figure:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..report.theme import path_colour
 from . import columns, resample
 from .about import About
 from .part import LinkChange
@@ -269,7 +268,7 @@ def _draw_runs(sheet: Sheet, found: Swimlane, runs: Runs, place: dict[int, int])
                 name=f"new DATA: {escaped(found.labels[path])}",
                 customdata=merged.weight,
                 hovertemplate="from %{base:.6f} s: %{customdata} new chunks<extra></extra>",
-                marker={"color": path_colour(path), "line": {"width": 0}},
+                marker={"color": sheet.look.path(path), "line": {"width": 0}},
             )
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..report.theme import path_colour
 from . import bins, columns
 from .about import About
 from .sheet import Sheet, empty
@@ -13,6 +12,7 @@ from .text import escaped, left_out
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    import pyarrow as pa
 
     from .bins import Steps
     from .look import Look
@@ -58,14 +58,8 @@ def inputs(part: Part, window: Window | None = None) -> Throughput | None:
         return None
     seen = part.window(window)
     paths = part.paths(MOST_PATHS)
-    table = bins.in_window(part.rows("intervals", part.sender), part.bin_ns, seen)
-    scale = 8 * columns.NS_PER_S / part.bin_ns
-    lines = []
-    for path in paths:
-        own = columns.of(table, path=path)
-        values = [columns.integers(own, name) for name in ("start_ns", "wire_bytes")]
-        lines.append(bins.steps(values[0], values[1], part.bin_ns, part.origin_ns, scale))
-    acked = [columns.integers(table, name) for name in ("start_ns", "acked_bytes")]
+    width_ns = bins.width(part.bin_ns, seen)
+    table = bins.in_window(part.rows("intervals", part.sender), width_ns, seen)
     from_s, to_s = part.seconds(seen.from_ns), part.seconds(seen.to_ns)
     regions = [
         (part.seconds(region["start"]["ns"]), part.seconds(region["end"]["ns"]))
@@ -81,12 +75,20 @@ def inputs(part: Part, window: Window | None = None) -> Throughput | None:
         paths=paths,
         from_s=from_s,
         to_s=to_s,
-        bin_s=part.bin_ns / columns.NS_PER_S,
-        sent=tuple(lines),
-        goodput=bins.steps(acked[0], acked[1], part.bin_ns, part.origin_ns, scale),
+        bin_s=width_ns / columns.NS_PER_S,
+        sent=tuple(
+            _rate(part, columns.of(table, path=path), "wire_bytes", width_ns) for path in paths
+        ),
+        goodput=_rate(part, table, "acked_bytes", width_ns),
         regions=tuple((a, b) for a, b in regions if a <= to_s and b >= from_s),
         moves=tuple(at for at in moves if from_s <= at <= to_s),
     )
+
+
+def _rate(part: Part, table: pa.Table, name: str, width_ns: int) -> Steps:
+    starts = bins.widened(columns.integers(table, "start_ns"), width_ns)
+    scale = 8 * columns.NS_PER_S / width_ns
+    return bins.steps(starts, columns.integers(table, name), width_ns, part.origin_ns, scale)
 
 
 def draw(found: Throughput | None, look: Look) -> go.Figure:
@@ -104,7 +106,7 @@ def draw(found: Throughput | None, look: Look) -> go.Figure:
             line.y * scale,
             name=escaped(found.labels[path]),
             path=path,
-            line={"shape": "hv", "color": path_colour(path)},
+            line={"shape": "hv"},
             hovertemplate=f"%{{x:.3f}} s: %{{y:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
         )
     sheet.line(
@@ -124,7 +126,7 @@ def draw(found: Throughput | None, look: Look) -> go.Figure:
 
 
 def _words(found: Throughput) -> list[str]:
-    words = [f"Time bins of {found.bin_s * 1000:g} ms."]
+    words = [f"Time bins of {found.bin_s * 1000:g} ms; a narrower window has narrower ones."]
     if found.moves:
         words.append("Dotted: the first new DATA after a handover.")
     words.append(left_out(len(found.labels), len(found.paths), MOST_PATHS))

@@ -33,10 +33,10 @@ ABOUT = About(
 
 HEIGHT_PX = 340
 
-SERIES = (
-    ("measured", theme.BLUE, ""),
-    ("RTO model", theme.SKY, "/"),
-    ("clamped", theme.ORANGE, "\\"),
+SERIES: tuple[tuple[str, theme.Hue, str], ...] = (
+    ("measured", "blue", ""),
+    ("RTO model", "sky", "/"),
+    ("clamped", "orange", "\\"),
 )
 
 
@@ -137,7 +137,7 @@ def _draw_expiries(figure: go.Figure, found: Timers, look: Look) -> None:
         [one.model_s for one in found.expiries],
         [one.clamped_s for one in found.expiries],
     )
-    for (name, colour, pattern), column in zip(SERIES, values, strict=True):
+    for (name, hue, pattern), column in zip(SERIES, values, strict=True):
         if all(value is None for value in column):
             continue
         figure.add_trace(
@@ -147,7 +147,7 @@ def _draw_expiries(figure: go.Figure, found: Timers, look: Look) -> None:
                 name=name,
                 hovertemplate="%{x}: %{y:.6g} s<extra>%{fullData.name}</extra>",
                 marker={
-                    "color": colour,
+                    "color": look.hue(hue),
                     "pattern": {
                         "shape": pattern,
                         "fillmode": "overlay",
@@ -187,7 +187,8 @@ def _draw_numbers(figure: go.Figure, found: Timers, look: Look, place: tuple[int
             marker={
                 "size": 11,
                 "color": [
-                    theme.BLUE if one.name == "measured" else look.colours.ink for one in known
+                    look.hue("blue") if one.name == "measured" else look.colours.ink
+                    for one in known
                 ],
                 "symbol": ["circle" if one.name == "measured" else "square-open" for one in known],
                 "line": {"width": 2},
@@ -200,7 +201,7 @@ def _draw_numbers(figure: go.Figure, found: Timers, look: Look, place: tuple[int
         if one.name == "measured":
             figure.add_vline(
                 x=one.value_s,
-                line={"width": 1, "dash": "dot", "color": theme.BLUE},
+                line={"width": 1, "dash": "dot", "color": look.hue("blue")},
                 row=row,
                 col=col,
             )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..report.theme import path_colour
 from . import columns, tsn_columns
 from .about import About
 from .sheet import Sheet, empty, path_marking
@@ -120,7 +119,7 @@ def draw(found: Tsn | None, look: Look) -> go.Figure:
             path=line.path,
             data=line.frame,
             mode="lines+markers" if found.by_chunk else "lines",
-            marker=path_marking(line.path, size=4),
+            marker=path_marking(line.path, look, size=4),
             line={"width": 0.8 if found.by_chunk else 2.5},
             hovertemplate=_hover(found),
         )
@@ -166,7 +165,7 @@ def _draw_acknowledged(sheet: Sheet, found: Tsn) -> None:
 
 
 def _draw_resent(sheet: Sheet, found: Tsn) -> None:
-    colours = np.array([path_colour(path) for path in found.resent.path.tolist()])
+    colours = np.array([sheet.look.path(path) for path in found.resent.path.tolist()])
     for cause, symbol in CAUSES.items():
         own = found.resent.cause == cause
         sheet.events(

@@ -73,7 +73,7 @@ def inputs(part: Part, window: Window | None = None) -> Outstanding | None:
     flight = []
     for path in part.paths(MOST_PATHS):
         own = columns.of(sent, path=path)
-        x = bins.middles(own, part.bin_ns, part.origin_ns)
+        x = columns.seconds(own, "start_ns", part.origin_ns)
         flight.append((path, x, columns.numbers(own, "flight_max_bytes", 1e-3)))
     closed = columns.touching(
         part.rows("zero_windows", part.other), "start_ns", "end_ns", seen.from_ns, seen.to_ns
@@ -103,7 +103,7 @@ def _least_of_bins(part: Part, heard: pa.Table) -> tuple[Floats, Floats]:
     heard, least = columns.chosen(heard, np.isfinite(least)), least[np.isfinite(least)]
     if not len(least):
         return np.empty(0), np.empty(0)
-    x = bins.middles(heard, part.bin_ns, part.origin_ns)
+    x = columns.seconds(heard, "start_ns", part.origin_ns)
     first = np.concatenate(([0], np.flatnonzero(np.diff(x) > 0) + 1))
     return x[first], np.minimum.reduceat(least, first)
 
@@ -141,6 +141,8 @@ def draw(found: Outstanding | None, look: Look) -> go.Figure:
             y,
             name=f"outstanding: {escaped(found.labels[path])}",
             path=path,
+            # Where no bin is, nothing was sent or acknowledged.
+            line={"shape": "hv"},
             hovertemplate="%{x:.3f} s: %{y:.4g} kB<extra>%{fullData.name}</extra>",
         )
     sheet.line(

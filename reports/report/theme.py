@@ -1,7 +1,8 @@
 """Light and dark: colours that the colour-blind tell apart, and Plotly templates made of them.
 
-The palette is that of Okabe and Ito (2008), without yellow and black, which one of the two
-backgrounds swallows. Nothing is told by colour alone: a path has a dash and a marker, too.
+The palette is that of Okabe and Ito (2008), without yellow and black, which one of the two papers
+swallows, and with lighter shades for the dark one. Nothing is told by colour alone: a path has a
+dash and a marker, too.
 """
 
 from __future__ import annotations
@@ -14,15 +15,30 @@ import plotly.graph_objects as go
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
-BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = PALETTE = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-)
-"""The order is that of paths: the first four keep the most contrast to both backgrounds."""
+Hue = Literal["blue", "vermillion", "green", "purple", "orange", "sky"]
+
+PALETTE: dict[Theme, dict[Hue, str]] = {
+    "light": {
+        "blue": "#0072B2",
+        "vermillion": "#D55E00",
+        "green": "#009E73",
+        "purple": "#CC79A7",
+        "orange": "#E69F00",
+        "sky": "#56B4E9",
+    },
+    "dark": {
+        "blue": "#3F93E0",
+        "vermillion": "#F0702A",
+        "green": "#1FB58A",
+        "purple": "#DE8FC0",
+        "orange": "#F5BD3A",
+        "sky": "#A9DEFA",
+    },
+}
+"""The same hues, lighter for dark paper. The order is that of paths: the first four keep the most
+contrast."""
+
+HUES: tuple[Hue, ...] = ("blue", "vermillion", "green", "purple", "orange", "sky")
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "cross", "triangle-up", "star", "hexagon")
@@ -63,9 +79,14 @@ def colours(theme: Theme) -> Colours:
     return _COLOURS[theme]
 
 
-def path_colour(index: int) -> str:
-    """Return the colour of a path, by its `id`: the same in every figure and in both themes."""
-    return PALETTE[index % len(PALETTE)]
+def colour(hue: Hue, theme: Theme) -> str:
+    """Return a hue of the palette as a theme has it."""
+    return PALETTE[theme][hue]
+
+
+def path_colour(index: int, theme: Theme = "light") -> str:
+    """Return the colour of a path, by its `id`: of the same hue in every figure."""
+    return colour(HUES[index % len(HUES)], theme)
 
 
 def path_dash(index: int) -> str:
@@ -99,7 +120,7 @@ def template(theme: Theme) -> go.layout.Template:
             "paper_bgcolor": found.paper,
             "plot_bgcolor": found.paper,
             "font": {"family": FONT, "size": 13, "color": found.ink},
-            "colorway": list(PALETTE),
+            "colorway": list(PALETTE[theme].values()),
             "xaxis": axis,
             "yaxis": axis,
             "legend": {"font": {"color": found.ink}, "bgcolor": "rgba(0,0,0,0)"},
