@@ -89,6 +89,11 @@ def rows(figure: go.Figure) -> list[Node]:
     return found
 
 
+def lines(figure: go.Figure) -> list[go.Scatter]:
+    """Return the traces that are more than words."""
+    return [trace for trace in figure.data if trace.mode != "text"]
+
+
 def named(figure: go.Figure, start: str) -> list[Node]:
     """Return the points of the traces whose name begins so."""
     return [row for row in rows(figure) if row["trace"].startswith(start)]

@@ -67,10 +67,10 @@ def widened(start_ns: Ints, width_ns: int) -> Ints:
     return start_ns // width_ns * width_ns
 
 
-def in_window(bins: pa.Table, bin_ns: int, seen: Window) -> pa.Table:
-    """Return the bins that a window of time touches."""
-    start_ns = columns.integers(bins, "start_ns")
-    return columns.chosen(bins, (start_ns > seen.from_ns - bin_ns) & (start_ns <= seen.to_ns))
+def in_window(bins: pa.Table, width_ns: int, seen: Window) -> pa.Table:
+    """Return the bins of all wider ones that a window of time touches: none of them in part."""
+    start_ns = widened(columns.integers(bins, "start_ns"), width_ns)
+    return columns.chosen(bins, (start_ns > seen.from_ns - width_ns) & (start_ns <= seen.to_ns))
 
 
 def middles(bins: pa.Table, bin_ns: int, origin_ns: int) -> Floats:

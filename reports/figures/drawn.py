@@ -50,6 +50,8 @@ def _rows(trace: Any) -> Iterator[Row]:
     if trace.type == "box":
         yield from _box(name, trace)
         return
+    if trace.type == "scatter" and trace.mode == "text":
+        return  # words beside what another trace draws
     xs, ys = _listed(trace.x), _listed(trace.y)
     data = _listed(trace.customdata) or [None] * len(xs)
     bases = _listed(getattr(trace, "base", None))

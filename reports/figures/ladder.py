@@ -54,7 +54,7 @@ MOST_TIMES = 60
 HOSTS_APART, PATHS_APART = 1.0, 1.6
 """Between the two hosts of a path, and from one path to the next."""
 
-LABELLED_PX = 150
+LABELLED_PX = 240
 """A path narrower than this has no room for what its packets say."""
 
 COLUMNS = ("frame", "time_ns", "sender", "path", "chunk_name", "tsn", "transmission",
@@ -318,7 +318,7 @@ def _lay_out(
         side="top",
         tickvals=[x for x, _ in hosts],
         ticktext=[escaped(host, longest) for _, host in hosts],
-        range=[-0.25, across[found.paths[-1]] + HOSTS_APART + 0.25],
+        range=[-0.25, across[found.paths[-1]] + HOSTS_APART + (0.6 if found.marks else 0.25)],
         showgrid=False,
         zeroline=False,
     )

@@ -89,7 +89,7 @@ def draw(found: Phases, look: Look) -> go.Figure:
     """Return the figure."""
     if not found.bars:
         return empty(found.reason, look)
-    sheet = Sheet(look, height_px=HEIGHT_PX + (90 if look.is_narrow else 0))
+    sheet = Sheet(look, height_px=HEIGHT_PX)
     whole_s = found.bars[-1].to_s
     for one in found.bars:
         hue, pattern = PAINT[one.name]

@@ -25,6 +25,9 @@ HEIGHT_PX = 360
 
 LINE_PX = 1.8
 
+AXIS_PX, NAME_PX = 64, 19
+"""Of an axis with its numbers and title, and of a name in a legend."""
+
 
 class Sheet:
     """A figure in the making.
@@ -68,7 +71,7 @@ class Sheet:
             template=template(look.theme),
             height=height_px,
             margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 16, "b": 8},
-            legend=_legend(look),
+            legend=legend(look, height_px),
             hovermode="closest",
             barmode="overlay",
         )
@@ -160,10 +163,10 @@ class Sheet:
         self, *, x: str = TIME, y: Sequence[str], x_range: tuple[float, float] | None = None
     ) -> None:
         """Name the axes, one of values for each panel, and cut the axis of x."""
+        narrow = {"standoff": 2, "font": {"size": 11}} if self.look.is_narrow else {}
         for row, title in enumerate(y, start=1):
-            narrow = {"standoff": 2, "font": {"size": 11}} if self.look.is_narrow else {}
             self.figure.update_yaxes(title={"text": title, **narrow}, row=row, col=1)
-        self.figure.update_xaxes(title_text=x, row=len(y), col=1)
+        self.figure.update_xaxes(title={"text": x, **narrow}, row=len(y), col=1)
         if x_range is not None:
             self.figure.update_xaxes(range=list(x_range))
 
@@ -210,6 +213,10 @@ class Sheet:
 
     def done(self, *sentences: str) -> go.Figure:
         """Return the figure, with its caption: the sentences, and what was not drawn."""
+        if self.look.is_narrow:
+            # Names stand one below the other there, and are not to take the place of the data.
+            names = sum(trace.showlegend is not False for trace in self.figure.data)
+            self.figure.update_layout(height=self.figure.layout.height + NAME_PX * names)
         words = [one for one in sentences if one]
         if self._drawn < self._given:
             words.append(
@@ -223,9 +230,11 @@ class Sheet:
         self._given += given
 
 
-def _legend(look: Look) -> dict[str, Any]:
+def legend(look: Look, height_px: int) -> dict[str, Any]:
+    """Return where the legend is: above, or below the axis on a screen in the hand."""
     if look.is_narrow:
-        return {"orientation": "h", "y": -0.2, "yanchor": "top", "font": {"size": 11}}
+        below = -AXIS_PX / max(height_px - AXIS_PX, AXIS_PX)
+        return {"orientation": "h", "y": below, "yanchor": "top", "font": {"size": 11}}
     return {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 

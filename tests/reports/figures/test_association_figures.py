@@ -59,19 +59,27 @@ def test_throughput_shades_the_handoff_region() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_throughput_of_a_window_is_the_part_of_the_whole(one: float, other: float) -> None:
+def test_throughput_of_a_window_has_the_bytes_of_its_bins(one: float, other: float) -> None:
     part = figuring.part("failover-v6")
     start, end = sorted((one, other))
     length = part.association["end_ns"] - part.origin_ns
     seen = Window(part.origin_ns + int(start * length), part.origin_ns + int(end * length))
-    whole, cut = throughput.inputs(part), throughput.inputs(part, seen)
-    assert whole is not None
+    cut = throughput.inputs(part, seen)
     assert cut is not None
-    for long, short in zip(whole.sent, cut.sent, strict=True):
-        known = dict(zip(long.x.tolist(), long.y.tolist(), strict=True))
-        for x, y in zip(short.x.tolist(), short.y.tolist(), strict=True):
-            # The last step of a window ends with nothing where the whole goes on.
-            assert known.get(x) == y or (y == 0 and x >= cut.to_s)
+    width_ns = round(cut.bin_s * 1e9)
+    for path, line in zip(cut.paths, cut.sent, strict=True):
+        sums: dict[float, int] = {}
+        for row in part.rows("intervals", "a").to_pylist():
+            if row["path"] == path:
+                at = part.seconds(row["start_ns"] // width_ns * width_ns)
+                sums[at] = sums.get(at, 0) + row["wire_bytes"]
+        touched = {
+            at: count
+            for at, count in sums.items()
+            if count and cut.from_s - cut.bin_s < at <= cut.to_s
+        }
+        steps = zip(line.x.tolist(), (line.y * cut.bin_s / 8).tolist(), strict=True)
+        assert {at: pytest.approx(count) for at, count in steps if count} == touched
 
 
 @pytest.mark.parametrize("case", CASES)

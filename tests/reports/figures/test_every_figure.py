@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from figuring import CASES, LOOKS, Look
 from pathscope.reports.figures import (
+    bins,
     drawn,
     heartbeats,
     instants,
@@ -189,7 +190,9 @@ def test_long_runs_are_resampled_and_say_so(module: ModuleType) -> None:
     figure = module.draw(module.inputs(part), WIDE)
     points = [len(trace.x) for trace in figure.data if trace.type == "scatter"]
     assert all(count <= 2 * WIDE.points() for count in points)
-    if module in (throughput, window):
+    if module is throughput:
+        assert max(points) <= 4 * bins.MOST_STEPS
+    if module is window:
         assert " are drawn, chosen so that the screen shows the same" in caption(figure)
 
 

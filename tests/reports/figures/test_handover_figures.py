@@ -155,11 +155,11 @@ def test_arrows_go_from_the_sender_to_the_receiver() -> None:
     seen = instants.window(part)
     found = ladder.inputs(figuring.with_chunks(part, "failover-v6", seen), seen)
     figure = ladder.draw(found, WIDE)
-    for trace in figure.data:
+    for trace in figuring.lines(figure):
         for start, end, told in zip(
             trace.x[0::4], trace.x[2::4], trace.customdata[0::4], strict=True
         ):
-            frame = int(told.split(":")[0].removeprefix("frame "))
+            frame = int(told.split(",")[0].removeprefix("frame "))
             (packet,) = (one for one in found.packets if one.frame == frame)
             assert (start < end) == (packet.sender == "a")
 
