@@ -58,8 +58,8 @@ def width(bin_ns: int, seen: Window) -> int:
     Narrow bins show when packets fell into them, rather than a rate.
     """
     least = (seen.to_ns - seen.from_ns) / MOST_STEPS / bin_ns
-    round_ones = ((1, 2, 5)[number % 3] * 10 ** (number // 3) for number in count())
-    return bin_ns * next(times for times in round_ones if times >= least)
+    tens = (int(10**power) for power in count())
+    return bin_ns * next(one * ten for ten in tens for one in (1, 2, 5) if one * ten >= least)
 
 
 def widened(start_ns: Ints, width_ns: int) -> Ints:

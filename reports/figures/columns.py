@@ -112,7 +112,7 @@ def unwrapped(tsns: Column, first: int) -> Ints:
     """
     if not len(tsns):
         return np.empty(0, np.int64)
-    steps = np.diff(tsns.astype(np.int64), prepend=first)
+    steps: Ints = np.diff(np.concatenate(([first], tsns.astype(np.int64))))
     wrapped = (steps + 2**31) % 2**32 - 2**31
     return np.cumsum(wrapped)
 

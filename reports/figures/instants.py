@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from ..units import duration
 from . import columns
 from .about import About
-from .part import Window
+from .part import Window, bounds
 from .sheet import Sheet, empty
 from .text import escaped
 
@@ -136,12 +136,12 @@ def inputs(part: Part, within: Window | None = None) -> Instants | None:
 
 
 def _instant(part: Part, name: str, one: Node) -> Instant:
-    ns = one["ns"]
+    low_ns, high_ns = bounds(one)
     return Instant(
         name,
-        part.seconds(ns),
-        part.seconds(one.get("low_ns", ns)),
-        part.seconds(one.get("high_ns", ns)),
+        part.seconds(one["ns"]),
+        part.seconds(low_ns),
+        part.seconds(high_ns),
         one["basis"],
         one["frame"],
     )

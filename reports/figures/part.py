@@ -139,3 +139,10 @@ class Part:
             self.association["paths"], key=lambda path: -(path[way]["wire_bytes"]["value"] or 0)
         )
         return tuple(sorted(path["id"] for path in by_bytes[:most]))
+
+
+def bounds(instant: Node) -> tuple[int, int]:
+    """Return the bounds of an instant, which are itself where it is not inferred."""
+    ns: int = instant["ns"]
+    low_ns, high_ns = instant.get("low_ns"), instant.get("high_ns")
+    return ns if low_ns is None else low_ns, ns if high_ns is None else high_ns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tsdownsample import MinMaxLTTBDownsampler
@@ -34,9 +34,8 @@ def line(x: Floats, y: Floats, most: int) -> Ints:
 
 
 def _chosen(x: Floats, y: Floats, most: int) -> Ints:
-    found = MinMaxLTTBDownsampler().downsample(
-        np.ascontiguousarray(x), np.ascontiguousarray(y), n_out=most
-    )
+    resampler: Any = MinMaxLTTBDownsampler  # published with types, but for this
+    found = resampler().downsample(np.ascontiguousarray(x), np.ascontiguousarray(y), n_out=most)
     # It keeps the extremes of most parts, not of all: those of the whole line are promised.
     return np.union1d(found.astype(np.int64), (y.argmin(), y.argmax()))
 

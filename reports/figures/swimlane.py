@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import plotly.graph_objects as go
 
 from . import columns, resample
 from .about import About
-from .part import LinkChange
+from .part import LinkChange, bounds
 from .sheet import Sheet, empty
 from .text import escaped, left_out
 
@@ -137,10 +137,11 @@ def link_changes(part: Part) -> list[LinkChange]:
 
 
 def _change(instant: Node, path: int, *, up: bool) -> LinkChange:
-    ns = instant["ns"]
-    low_ns, high_ns = instant.get("low_ns", ns), instant.get("high_ns", ns)
-    basis = "inferred" if instant["basis"] == "inferred" else "annotated"
-    return LinkChange(path, ns, up, basis, low_ns, high_ns)
+    ns: int = instant["ns"]
+    basis: Literal["annotated", "inferred"] = (
+        "inferred" if instant["basis"] == "inferred" else "annotated"
+    )
+    return LinkChange(path, ns, up, basis, *bounds(instant))
 
 
 def _states(part: Part, path: int) -> list[Stretch]:

@@ -197,7 +197,7 @@ def _acknowledged(part: Part, bins: pa.Table) -> Line:
     sums = np.bincount(places, chunks[chunks > 0], len(starts))
     ends = np.minimum(starts + part.bin_ns, part.association["end_ns"])
     x = columns.from_origin(ends, part.origin_ns)
-    return Line(None, x, np.cumsum(sums) - 1, np.full(len(x), -1))
+    return Line(None, x, np.cumsum(sums, dtype=float) - 1, np.full(len(x), -1))
 
 
 def _within(line: Line, part: Part, seen: Window) -> Line:

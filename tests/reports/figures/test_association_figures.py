@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import subprocess
 from dataclasses import replace
+from typing import Any
 
 import figuring
 import numpy as np
 import pytest
-from figuring import CASES, Look
+from figuring import CASES
 from hypothesis import given
 from hypothesis import strategies as st
 from pathscope.reports.figures import heartbeats, rtt, swimlane, throughput, tsn, window
+from pathscope.reports.figures.bins import Steps
+from pathscope.reports.figures.columns import unwrapped
+from pathscope.reports.figures.look import Look
 from pathscope.reports.figures.part import Part, Window
 from pathscope.reports.figures.sheet import caption
 from running import CAPTURES
@@ -20,14 +24,14 @@ from running import CAPTURES
 WIDE = Look("light", 1280)
 
 
-def way(part: Part, path: int) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = part.association["paths"][path][
+def way(part: Part, path: int) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = part.association["paths"][path][
         f"{part.sender}_to_{part.other}"
     ]
     return found
 
 
-def area(steps: throughput.Steps) -> float:
+def area(steps: Steps) -> float:
     """Return what steps of bit/s add up to, in bytes."""
     return float((steps.y[:-1] * np.diff(steps.x)).sum() / 8)
 
@@ -279,7 +283,7 @@ def test_what_was_sent_again_is_drawn_by_cause(case: str) -> None:
 def test_tsns_go_round() -> None:
     near = 2**32 - 3
     tsns = np.array([near, near + 1, near + 2, 0, 1, near + 2, 5])
-    assert tsn.columns.unwrapped(tsns, near).tolist() == [0, 1, 2, 3, 4, 2, 8]
+    assert unwrapped(tsns, near).tolist() == [0, 1, 2, 3, 4, 2, 8]
 
 
 @given(st.integers(0, 10**11), st.integers(0, 10**11))

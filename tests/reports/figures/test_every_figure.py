@@ -12,7 +12,7 @@ import figuring
 import numpy as np
 import pyarrow as pa
 import pytest
-from figuring import CASES, LOOKS, Look
+from figuring import CASES, LOOKS
 from pathscope.reports.figures import (
     bins,
     drawn,
@@ -28,6 +28,7 @@ from pathscope.reports.figures import (
     window,
 )
 from pathscope.reports.figures.about import About
+from pathscope.reports.figures.look import Look
 from pathscope.reports.figures.part import Part, Window
 from pathscope.reports.figures.sheet import caption
 from pathscope.reports.report import theme

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import figuring
 import pytest
-from figuring import CASES, Look
+from figuring import CASES
 from pathscope.reports.figures import instants, ladder, phases, timers
+from pathscope.reports.figures.look import Look
 from pathscope.reports.figures.sheet import caption
 from running import CAPTURES
 
@@ -44,7 +46,7 @@ def test_an_inferred_instant_has_its_bounds() -> None:
             "high_ns": part.origin_ns + 6_500_000_000}  # fmt: skip
     handover = part.association["handovers"][0]
     changed = handover | {"instants": handover["instants"] | {"t_fail": fail}}
-    part = figuring.replace(part, association=part.association | {"handovers": [changed]})
+    part = replace(part, association=part.association | {"handovers": [changed]})
     (row,) = figuring.named(instants.draw(instants.inputs(part), WIDE), "inferred")
     assert (row["x"], row["low"], row["high"]) == ("5.0", "4.0", "6.5")
 

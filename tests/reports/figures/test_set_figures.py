@@ -8,7 +8,7 @@ import figuring
 import numpy as np
 import pathscope
 import pytest
-from figuring import LOOKS, Look
+from figuring import LOOKS
 from pathscope.analyzer.compare.model import Sample
 from pathscope.reports.compare.document import document as compare_document
 from pathscope.reports.figures import (
@@ -19,6 +19,7 @@ from pathscope.reports.figures import (
     intervals,
     replay,
 )
+from pathscope.reports.figures.look import Look
 from pathscope.reports.figures.part import Window
 from pathscope.reports.figures.sheet import caption
 from running import CAPTURES, MIXED
