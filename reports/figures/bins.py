@@ -21,6 +21,10 @@ MOST_STEPS = 120
 """Of a rate over a window: as many can be told apart, on a screen in the hand, too."""
 
 
+LONGEST_GAP = 10.5
+"""Time bins that a line of samples leads over, from one to the next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Steps:
     """A line of steps: each value holds from its x, in seconds, to the next one."""
@@ -81,6 +85,25 @@ def middles(bins: pa.Table, bin_ns: int, origin_ns: int) -> Floats:
 def ordered(bins: pa.Table) -> pa.Table:
     """Return bins in the order of time."""
     return bins.take(np.argsort(columns.integers(bins, "start_ns"), kind="stable"))
+
+
+def broken(x: Floats, bin_s: float, *columns: Floats) -> tuple[Floats, ...]:
+    """Return columns with breaks where a line would lead over a time without samples.
+
+    Parameters
+    ----------
+    x
+        Middles of the bins that have samples, in seconds.
+    bin_s
+        Width of the bins.
+    *columns
+        Values of those bins; rows of several values may be one's.
+    """
+    apart = np.flatnonzero(np.diff(x) > LONGEST_GAP * bin_s) + 1
+    return (
+        np.insert(x, apart, x[apart]),
+        *(np.insert(column, apart, np.nan, axis=0) for column in columns),
+    )
 
 
 def rate_unit(most_bps: float) -> tuple[float, str]:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ...analyzer.columns import Column, filled, is_letter, to_numpy
+from ...analyzer.columns import Column, filled, is_letter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ...analyzer.model import End
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -115,28 +113,3 @@ def unwrapped(tsns: Column, first: int) -> Ints:
     steps: Ints = np.diff(np.concatenate(([first], tsns.astype(np.int64))))
     wrapped = (steps + 2**31) % 2**32 - 2**31
     return np.cumsum(wrapped)
-
-
-def gathered(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Return columns as a table."""
-    return pa.table({name: pa.array(values) for name, values in columns.items()})
-
-
-__all__ = [
-    "ABSENT",
-    "NS_PER_S",
-    "Bools",
-    "Floats",
-    "Ints",
-    "chosen",
-    "from_origin",
-    "gathered",
-    "integers",
-    "numbers",
-    "of",
-    "seconds",
-    "to_numpy",
-    "touching",
-    "unwrapped",
-    "words",
-]

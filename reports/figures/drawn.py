@@ -74,8 +74,8 @@ def _box(name: str, trace: Any) -> Iterator[Row]:
 def _bounds(trace: Any, place: int, x: Any, y: Any) -> tuple[Any, Any]:
     for value, error in ((x, trace.error_x), (y, getattr(trace, "error_y", None))):
         if error is not None and error.array is not None:
-            up, down = error.array[place], (error.arrayminus or error.array)[place]
-            if up is not None and up == up:  # noqa: PLR0124
+            up, down = error.array[place], error.arrayminus[place]
+            if up is not None and down is not None:
                 return value - down, value + up
     return None, None
 

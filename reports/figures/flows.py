@@ -66,11 +66,15 @@ class Resent:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What the figure draws; x in seconds since the flow's first packet."""
+    """What the figure draws; x in seconds since the flow's first packet.
+
+    `bin_s` is the width of the bins of throughput, `ledger_bin_s` that of the ledger's.
+    """
 
     from_s: float
     to_s: float
     bin_s: float
+    ledger_bin_s: float
     directions: tuple[Direction, ...]
     resent: Resent
 
@@ -111,6 +115,7 @@ def inputs(
         from_s=(seen.from_ns - origin_ns) / columns.NS_PER_S,
         to_s=(seen.to_ns - origin_ns) / columns.NS_PER_S,
         bin_s=width_ns / columns.NS_PER_S,
+        ledger_bin_s=bin_ns / columns.NS_PER_S,
         directions=tuple(_direction(flow, table, end, bin_ns, width_ns) for end in ENDS),
         resent=Resent(
             is_letter(resent["sender"], "b"),
@@ -163,8 +168,7 @@ def draw(found: Flow | None, look: Look) -> go.Figure:
             hovertemplate=f"%{{x:.3f}} s: %{{y:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
         )
         sheet.line(
-            one.x,
-            one.rtt_ms,
+            *bins.broken(one.x, found.ledger_bin_s, one.rtt_ms),
             name=f"RTT seen by {one.end}",
             path=number,
             row=len(shares),

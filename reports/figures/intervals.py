@@ -124,6 +124,7 @@ def draw(found: Intervals, look: Look) -> go.Figure:
         height=150 + ROW_PX * len(rows),
         margin={"l": 8, "r": 16, "t": 24, "b": 8},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
+        showlegend=True,
     )
     figure.update_xaxes(type="log", title_text="candidate / baseline", dtick="D2", tickformat="~g")
     figure.update_yaxes(
@@ -135,6 +136,9 @@ def draw(found: Intervals, look: Look) -> go.Figure:
     words = [f"Baseline {found.baseline}, candidate {found.candidate}."]
     if found.without:
         words.append(f"{counted(found.without, 'number')} without a ratio: not drawn.")
+    bare = sum(row.low is None or row.high is None for row in rows)
+    if bare:
+        words.append(f"{counted(bare, 'number')} without an interval: too few runs.")
     if len(rows) < len(found.rows):
         words.append(
             f"{len(rows)} of {counted(len(found.rows), 'number')} are drawn, the most telling; the "
@@ -163,5 +167,5 @@ def _trace(own: list[tuple[int, Row]], verdict: str, colour: str, symbol: str) -
     )
 
 
-def _reach(high: float | None, low: float | None) -> float:
-    return 0.0 if high is None or low is None else high - low
+def _reach(high: float | None, low: float | None) -> float | None:
+    return None if high is None or low is None else high - low

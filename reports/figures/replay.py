@@ -187,5 +187,5 @@ def _achieved(one: Series, own: list[Point], name: str, symbol: str, look: Look)
     )
 
 
-def _reach(high: float | None, low: float | None) -> float:
-    return 0.0 if high is None or low is None else high - low
+def _reach(high: float | None, low: float | None) -> float | None:
+    return None if high is None or low is None else high - low

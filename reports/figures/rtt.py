@@ -38,9 +38,6 @@ MOST_PATHS = 8
 
 HEIGHT_PX = 400
 
-LONGEST_GAP = 10.5
-"""Time bins that a line goes over between two with samples."""
-
 
 @dataclass(frozen=True, slots=True)
 class PathTimes:
@@ -163,18 +160,17 @@ def _has_any(found: Rtt) -> bool:
 def _draw_path(sheet: Sheet, one: PathTimes, label: str, bin_s: float) -> None:
     has_sample = np.isfinite(one.mean_ms)
     x = one.x[has_sample]
-    # A line over a time without samples would tell of some.
-    apart = np.flatnonzero(np.diff(x) > LONGEST_GAP * bin_s) + 1
     told = np.stack((one.least_ms[has_sample], one.greatest_ms[has_sample]), axis=-1)
+    x, mean_ms, told = bins.broken(x, bin_s, one.mean_ms[has_sample], told)
     sheet.line(
-        np.insert(x, apart, x[apart]),
-        np.insert(one.mean_ms[has_sample], apart, np.nan),
+        x,
+        mean_ms,
         name=f"RTT: {label}",
         path=one.path,
         mode="lines+markers",
         marker=path_marking(one.path, sheet.look, size=4),
         line={"width": 1},
-        data=np.insert(told, apart, np.nan, axis=0),
+        data=told,
         hovertemplate="%{x:.3f} s: mean %{y:.4g} ms, %{customdata[0]:.4g} to "
         "%{customdata[1]:.4g} ms<extra>%{fullData.name}</extra>",
     )

@@ -209,8 +209,8 @@ def _draw_numbers(figure: go.Figure, found: Timers, look: Look, place: tuple[int
     figure.update_yaxes(autorange="reversed", row=row, col=col)
 
 
-def _reach(high: float | None, low: float | None) -> float:
-    return 0.0 if high is None or low is None else high - low
+def _reach(high: float | None, low: float | None) -> float | None:
+    return None if high is None or low is None else high - low
 
 
 def _words(found: Timers) -> list[str]:

@@ -13,7 +13,8 @@ import pytest
 from figuring import CASES
 from hypothesis import given
 from hypothesis import strategies as st
-from pathscope.reports.figures import heartbeats, rtt, swimlane, throughput, tsn, window
+from pathscope.analyzer.events import parse_events
+from pathscope.reports.figures import heartbeats, links, rtt, swimlane, throughput, tsn, window
 from pathscope.reports.figures.bins import Steps
 from pathscope.reports.figures.columns import unwrapped
 from pathscope.reports.figures.look import Look
@@ -189,6 +190,19 @@ def test_links_change_by_the_word_of_the_user() -> None:
         (0, 1795242154156388300, False, "annotated"),
         (0, 1795242166156312000, True, "annotated"),
     ]
+
+
+def test_comments_tell_of_links_too() -> None:
+    case = "lab-potentially-failed"
+    done = figuring.analysis(case)
+    found = links.told(done.ledger, figuring.document(case)["associations"])
+    log = (CAPTURES / case / "events.jsonl").read_text().splitlines()
+    known = [one for one in parse_events(log, "log") if one.name in {"1", "wlan"}]
+    assert [(one.ns, one.up, one.path) for one in found[0]] == [
+        (one.ns, one.up, 0) for one in known
+    ]
+    part = figuring.part(case, links=found[0])
+    assert {one.ns for one in found[0]} <= {one.ns for one, *_ in swimlane.inputs(part).changes}
 
 
 def test_whole_runs_begin_and_end_at_their_tsns() -> None:

@@ -95,7 +95,17 @@ def test_ratios_have_their_intervals_and_verdicts(look: Look) -> None:
     assert [float(point[key]) for key in ("x", "low", "high")] == [2.0, 1.5, 2.5]
     assert figure.layout.yaxis.ticktext[0] == "worse_s, association"
     assert "1 number without a ratio" in caption(figure)
+    assert "without an interval" not in caption(figure)
     assert "<a" not in "".join(str(trace) for trace in figure.data)
+
+
+def test_a_ratio_of_single_runs_has_no_interval() -> None:
+    told = comparison()
+    told["groups"][0]["rows"][0]["ratio"] = {"value": 1.01, "low": None, "high": None}
+    figure = intervals.draw(intervals.inputs(told), WIDE)
+    (point,) = figuring.named(figure, "same")
+    assert (point["x"], point["low"], point["high"]) == ("1.01", None, None)
+    assert "1 number without an interval: too few runs." in caption(figure)
 
 
 def test_every_verdict_has_a_mark() -> None:
