@@ -48,6 +48,9 @@ PACKET_PX, LEAST_PX = 17, 320
 PAUSE, GAP = 0.05, 1.2
 """From which share of the whole time on a pause is shown, and by how many rows."""
 
+LONGEST = 60
+"""Letters of what is said of a packet."""
+
 MOST_TIMES = 60
 """Beside the rows."""
 
@@ -154,7 +157,7 @@ def _packets(part: Part, rows: list[Row]) -> Iterator[Packet]:
             first["path"],
             first["sender"],
             part.seconds(first["time_ns"]),
-            ", ".join(_words(chunks)),
+            escaped(", ".join(_words(chunks)), LONGEST),
             any((row["transmission"] or 0) > 1 for row in chunks),
         )
 

@@ -25,6 +25,9 @@ HEIGHT_PX = 360
 
 LINE_PX = 1.8
 
+MOST_MARKS = 100
+"""Shaded stretches, and upright lines, of a figure: more would hide what they are to mark."""
+
 AXIS_PX, NAME_PX = 64, 19
 """Of an axis with its numbers and title, and of a name in a legend."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import bins, columns
 from .about import About
-from .sheet import Sheet, empty
+from .sheet import MOST_MARKS, Sheet, empty
 from .text import escaped, left_out
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def draw(found: Throughput | None, look: Look) -> go.Figure:
         line={"shape": "hv", "color": look.colours.ink, "width": 1},
         hovertemplate=f"%{{x:.3f}} s: %{{y:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
     )
-    for number, (start, end) in enumerate(found.regions):
+    for number, (start, end) in enumerate(found.regions[:MOST_MARKS]):
         sheet.shade(start, end, "handoff region" if number == 0 else "")
-    for at in found.moves:
+    for at in found.moves[:MOST_MARKS]:
         sheet.upright(at)
     sheet.axes(y=[f"throughput [{unit}]"], x_range=(found.from_s, found.to_s))
     sheet.figure.update_yaxes(rangemode="tozero")
@@ -129,5 +129,7 @@ def _words(found: Throughput) -> list[str]:
     words = [f"Time bins of {found.bin_s * 1000:g} ms; a narrower window has narrower ones."]
     if found.moves:
         words.append("Dotted: the first new DATA after a handover.")
+    if max(len(found.moves), len(found.regions)) > MOST_MARKS:
+        words.append(f"Only the first {MOST_MARKS} handovers and regions are marked.")
     words.append(left_out(len(found.labels), len(found.paths), MOST_PATHS))
     return words

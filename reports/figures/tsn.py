@@ -192,5 +192,7 @@ def _words(found: Tsn) -> list[str]:
         "gap blocks, too. A narrow window reads every chunk.",
         "What was sent again has the colour of the path that it went on.",
     ]
+    if len(found.gaps.at) == tsn_columns.MOST_GAPS:
+        words.append(f"Only the first {tsn_columns.MOST_GAPS:,} gap blocks are drawn.")
     words.append(left_out(len(found.labels), len(found.paths), MOST_PATHS))
     return words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from .part import Part, Window
 
 SACKS = ("SACK", "NR-SACK")
+
+MOST_GAPS = 20_000
+"""Gap blocks of a window: a hostile SACK has thousands."""
 
 Names = np.ndarray[tuple[int], np.dtype[np.str_]]
 
@@ -129,15 +133,15 @@ def by_chunk(
 
 def _gap_blocks(sacks: pa.Table, times: Floats, cumulative: Ints) -> Gaps:
     """Return gap blocks as TSNs: on the wire they count from the cumulative TSN."""
-    rows = [
+    rows = (
         (at, base + int(first), base + int(last))
         for at, base, text in zip(
             times.tolist(), cumulative.tolist(), columns.words(sacks, "gaps"), strict=True
         )
         if text
         for first, _, last in (block.partition("-") for block in text.split(","))
-    ]
-    found = np.array(rows, float).reshape(-1, 3)
+    )
+    found = np.array(list(islice(rows, MOST_GAPS)), float).reshape(-1, 3)
     return Gaps(found[:, 0], found[:, 1], found[:, 2])
 
 

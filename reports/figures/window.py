@@ -9,7 +9,7 @@ import numpy as np
 
 from . import bins, columns
 from .about import About
-from .sheet import Sheet, empty
+from .sheet import MOST_MARKS, Sheet, empty
 from .text import escaped, left_out
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def draw(found: Outstanding | None, look: Look) -> go.Figure:
         line={"color": look.colours.ink, "width": 1, "shape": "hv"},
         hovertemplate="%{x:.3f} s: %{y:.4g} kB<extra>%{fullData.name}</extra>",
     )
-    for number, (start, end) in enumerate(found.closed):
+    for number, (start, end) in enumerate(found.closed[:MOST_MARKS]):
         sheet.shade(start, end, "window closed" if number == 0 else "")
     sheet.axes(y=["user bytes [kB]"], x_range=(found.from_s, found.to_s))
     sheet.figure.update_yaxes(rangemode="tozero")
@@ -162,5 +162,7 @@ def _words(found: Outstanding) -> list[str]:
     words = ["The window of each SACK." if found.by_sack else "The least window of each time bin."]
     if not len(found.advertised[0]):
         words = ["No SACK of the peer in this window."]
+    if len(found.closed) > MOST_MARKS:
+        words.append(f"Only the first {MOST_MARKS} times that it was closed are shaded.")
     words.append(left_out(len(found.labels), len(found.flight), MOST_PATHS))
     return words

@@ -30,7 +30,7 @@ from pathscope.reports.figures import (
 from pathscope.reports.figures.about import About
 from pathscope.reports.figures.look import Look
 from pathscope.reports.figures.part import Part, Window
-from pathscope.reports.figures.sheet import caption
+from pathscope.reports.figures.sheet import MOST_MARKS, caption
 from pathscope.reports.report import theme
 
 OVER_TIME = (swimlane, tsn, throughput, rtt, window, heartbeats)
@@ -195,6 +195,15 @@ def test_long_runs_are_resampled_and_say_so(module: ModuleType) -> None:
         assert max(points) <= 4 * bins.MOST_STEPS
     if module is window:
         assert " are drawn, chosen so that the screen shows the same" in caption(figure)
+
+
+def test_marks_are_bounded() -> None:
+    part = figuring.part("failover-v6")
+    many = part.association["handovers"] * 500
+    part = replace(part, association=part.association | {"handovers": many})
+    figure = throughput.draw(throughput.inputs(part), WIDE)
+    assert len(figure.layout.shapes) == MOST_MARKS
+    assert f"Only the first {MOST_MARKS}" in caption(figure)
 
 
 def test_points_are_shared_by_lines() -> None:

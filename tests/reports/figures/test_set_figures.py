@@ -187,6 +187,13 @@ def test_bins_in_which_nothing_happened_are_zeros() -> None:
     assert found.y.tolist() == [1, 2, 0, 3, 0]
 
 
+def test_a_line_breaks_where_there_are_no_samples() -> None:
+    x = np.array([0.05, 0.15, 3.05])
+    at, values = bins.broken(x, 0.1, np.array([1.0, 2.0, 3.0]))
+    assert at.tolist() == [0.05, 0.15, 3.05, 3.05]
+    assert np.isnan(values).tolist() == [False, False, True, False]
+
+
 def fidelity() -> Node:
     step = {"route": 0, "number": 0, "after_ns": 10**9, "until_ns": None}
     number = {"asked": 10.0, "low": 9.0, "high": 12.0, "n": 50, "verdict": "pass"}
