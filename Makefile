@@ -105,7 +105,8 @@ docs: build ## write the generated parts of docs/ and the golden output of the t
 	PYTHONPATH=tests $(PY) fixtures/malformed/make.py
 	PYTHONPATH=tests:fixtures/findings $(PY) fixtures/findings/write.py
 	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
-	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py
+	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py \
+		tests/reports/replay/test_fidelity.py
 
 wheel: build ## build a wheel into dist/
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

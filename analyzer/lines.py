@@ -1,11 +1,11 @@
-"""Where a key stands in a TOML document: the standard library's reader does not say."""
+"""TOML documents, with errors that say where: the standard library knows no lines of keys."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,31 @@ ASSIGNMENT = re.compile(
 ARRAY = re.compile(r"=\s*\[\s*(?:#.*)?$")
 
 Key = tuple[str | int, ...]
+
+
+def document_of(text: str, name: str, error: type[ValueError] = ValueError) -> dict[str, Any]:
+    """Return a TOML document.
+
+    Parameters
+    ----------
+    text
+        What the file holds.
+    name
+        What it is called in messages: its file.
+    error
+        What is raised.
+
+    Raises
+    ------
+    ValueError
+        When it is none; the message names the file, and the place as far as the reader tells it.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as mistake:
+        raise error(f"{name}: {mistake}") from mistake
+    except RecursionError as mistake:
+        raise error(f"{name}: its tables are too deep in each other") from mistake
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:

@@ -11,12 +11,11 @@ sender = "a"                    # optional: only of this end
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from .lines import line_of
+from .lines import document_of, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -81,10 +80,7 @@ def parse_thresholds(
     ValueError
         When it is none; the message names file, line and key.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{name}: {error}") from error
+    document = document_of(text, name)
 
     def refuse(key: Key, what: str) -> ValueError:
         shown = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in key)

@@ -35,6 +35,15 @@ def _nodes(
     return tuple(tuple(map(int, parts)) for parts in hosts)
 
 
+udp_ports_option = click.option(
+    "--sctp-udp-port",
+    "udp_ports",
+    type=click.IntRange(1, 65535),
+    multiple=True,
+    help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]",
+)
+
+
 def packet_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say which packets of a capture are read, and in which order."""
     options = (
@@ -44,13 +53,7 @@ def packet_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="BPF",
             help="Read only packets that this libpcap filter takes.",
         ),
-        click.option(
-            "--sctp-udp-port",
-            "udp_ports",
-            type=click.IntRange(1, 65535),
-            multiple=True,
-            help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]",
-        ),
+        udp_ports_option,
         click.option(
             "--reorder-window",
             "window_s",

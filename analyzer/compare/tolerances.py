@@ -13,12 +13,11 @@ is built in.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from ..lines import line_of
+from ..lines import document_of, line_of
 from .directions import Direction, direction_of
 
 if TYPE_CHECKING:
@@ -85,10 +84,7 @@ def parse_tolerances(text: str, name: str, metrics: Collection[str]) -> Toleranc
     ValueError
         When it is none; the message names file, line and key.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{name}: {error}") from error
+    document = document_of(text, name)
     for key, what in _mistakes(document, metrics):
         shown = ".".join(map(str, key)) or "the file"
         raise ValueError(f"{name}:{line_of(text, key)}: {shown}: {what}")

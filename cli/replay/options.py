@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..lab.options import kernel_option
-from ..options import CAPTURE
+from ..options import CAPTURE, udp_ports_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,13 +122,7 @@ WHICH = (
         metavar="NET=NAME",
         help="Call paths with an address in NET by this name; repeat for more.",
     ),
-    click.option(
-        "--sctp-udp-port",
-        "udp_ports",
-        type=click.IntRange(1, 65535),
-        multiple=True,
-        help="UDP port that carries SCTP (RFC 6951); repeat for more. [default: 9899]",
-    ),
+    udp_ports_option,
     click.option(
         "--filter", "expression", metavar="BPF", help="Only frames that this libpcap filter takes."
     ),

@@ -7,12 +7,11 @@ delay_ms = 0.5
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
-from ...analyzer.lines import line_of
+from ...analyzer.lines import document_of, line_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,7 @@ def parse_tolerances(text: str, name: str) -> Tolerances:
     ValueError
         When it is none; the message names file, line and key.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{name}: {error}") from error
+    document = document_of(text, name)
     known = [one.name for one in fields(Tolerances)]
     for key, value in document.items():
         what = _mistake(key, value, known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from . import commands
@@ -74,4 +74,9 @@ def running(tables: Path | None = None) -> Iterator[Batch]:
     ) as process:
         if process.stdin is None or process.stdout is None:
             raise InterfaceError("tc was started without pipes")
-        yield Batch(process.stdin, process.stdout)
+        try:
+            yield Batch(process.stdin, process.stdout)
+        finally:
+            # What it was still to be told, nobody hears when it has ended.
+            with suppress(BrokenPipeError):
+                process.stdin.close()

@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.lines import line_of
+from ...analyzer.lines import document_of, line_of
 from . import impairment, impairments, shorthand
 from .finite import EXPECTED, not_finite
 
@@ -136,10 +136,7 @@ def load(path: Path, changes: Sequence[str] = ()) -> Scenario:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}") from error
+    document = document_of(text, str(path), ScenarioError)
     for change in changes:
         _apply(document, change)
 

@@ -7,7 +7,6 @@ exists) is checked here. Errors name file, line and key.
 from __future__ import annotations
 
 import json
-import tomllib
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.lines import line_of
+from ...analyzer.lines import document_of, line_of
 from ...analyzer.quantities import QUANTITIES, ROUTE
 from ...analyzer.units import SHOWN
 from . import catalog
@@ -99,11 +98,9 @@ def load(path: Path) -> Study:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise StudyError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{path}: {error}") from error
+    document = document_of(text, str(path), StudyError)
 
     def refuse(key: Key, what: str) -> StudyError:
         where = shown(key) if key else "the study"

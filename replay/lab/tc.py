@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING
@@ -104,5 +104,7 @@ def running(
             yield Tc(process)
         finally:
             if process.stdin is not None:
-                process.stdin.close()
+                # What it was still to be told, nobody hears when it has ended.
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
             process.wait()

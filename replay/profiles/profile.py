@@ -7,7 +7,6 @@ line and key.
 from __future__ import annotations
 
 import json
-import tomllib
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.lines import line_of
+from ...analyzer.lines import document_of, line_of
 from ..lab import impairment
 from ..lab.finite import EXPECTED, not_finite
 from ..lab.scenario import schema as lab_schema
@@ -119,12 +118,7 @@ def load(path: Path) -> Profile:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ProfileError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"{path}: {error}") from error
-    except RecursionError as error:
-        raise ProfileError(f"{path}: its tables are too deep in each other") from error
+    document = document_of(text, str(path), ProfileError)
 
     def refuse(key: Key, what: str) -> ProfileError:
         return ProfileError(f"{path}:{line_of(text, key)}: {_refuse(key, what)}")

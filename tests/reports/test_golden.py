@@ -168,4 +168,5 @@ def test_no_file_is_left_over() -> None:
     names = {f"{name}.txt" for name in TEXTS}
     names |= {"analyze-failover-v6.json", "study-bokor-recovery.md"}
     names |= {*COMPARED, "compare-rto.json", "compare-rto.html"}
+    names |= {"fidelity-two-routes.txt"}  # of reports/replay, beside its tests
     assert {path.name for path in GOLDEN.iterdir()} == names
