@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 class Analysis:
     """An analyzed capture: its ledger, and what has been made of it.
 
-    `other` is the ledger of the capture of the other end, where there is one.
+    `other` is the ledger of the capture of the other end, where there is one; `events` are the link
+    changes of the events file that it was made with.
     """
 
     ledger: Ledger
     result: CaptureResult
     other: Ledger | None = None
+    events: tuple[LinkEvent, ...] = ()
 
     @property
     def ledgers(self) -> tuple[Ledger, ...]:
@@ -156,6 +158,7 @@ def dissect(
     *,
     window: Window | None = None,
     association: int | None = None,
+    index: Path | str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream a table of a capture as Arrow record batches; at least one, which may be empty.
 
@@ -176,6 +179,8 @@ def dissect(
         Only rows whose time is in the window, or whose span touches it.
     association
         Only rows of this association.
+    index
+        Folder of the offset index, where it is elsewhere than beside the capture.
 
     Raises
     ------
@@ -192,7 +197,8 @@ def dissect(
     from .dissectors.rows import rows
     from .dissectors.selection import Selection
 
-    return rows(source, table, options, Selection(window, association))
+    folder = None if index is None else Path(index)
+    return rows(source, table, options, Selection(window, association), folder)
 
 
 def show(
@@ -201,6 +207,7 @@ def show(
     options: ReadOptions | None = None,
     *,
     decoder: Decoder = "auto",
+    index: Path | str | None = None,
 ) -> Frame:
     """Decode one frame, layer by layer, and say what the tracker knows of it.
 
@@ -215,6 +222,8 @@ def show(
     decoder
         `tshark` (by way of pyshark), `own`, or `auto`: tshark where both are installed and can
         read the capture.
+    index
+        Folder of the offset index, where it is elsewhere than beside the capture.
 
     Raises
     ------
@@ -227,7 +236,8 @@ def show(
     """
     from .dissectors.frame import decode
 
-    return decode(Path(capture), frame, options or ReadOptions(), decoder)
+    folder = None if index is None else Path(index)
+    return decode(Path(capture), frame, options or ReadOptions(), decoder, folder)
 
 
 def analyze(
@@ -291,7 +301,8 @@ def analyze(
     ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
     from .analyzer.associations import analyze_ledger
 
-    return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+    result = analyze_ledger(ledger, link_events, rules)
+    return Analysis(ledger, result, events=tuple(link_events))
 
 
 def analyze_two(
@@ -362,12 +373,13 @@ class _Two:
 
         if ends is None:
             return tuple(
-                Analysis(each, analyze_ledger(each, link_events, rules)) for each in (one, other)
+                Analysis(each, analyze_ledger(each, link_events, rules), events=tuple(link_events))
+                for each in (one, other)
             )
         from .analyzer.ends.complete import complete
 
         result = complete(analyze_ledger(one, link_events, rules), ends, one, other)
-        return (Analysis(one, result, other),)
+        return (Analysis(one, result, other, tuple(link_events)),)
 
     def _fit(self, one: Ledger, other: Ledger) -> Ends | None:
         from .analyzer.ends.run import NotTwoEndsError, find_ends

@@ -6,10 +6,12 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..replay.interfaces.signals import unwinding
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE, knowledge_options, packet_options, read_options
 
@@ -55,7 +57,13 @@ DEFAULT_PORT = 8050
 @click.option(
     "--html", type=CAPTURE, metavar="FILE", help="Instead write one page that needs no server."
 )
-@click.option("--force", is_flag=True, help="Let --html overwrite.")
+@click.option(
+    "--figures",
+    type=CAPTURE,
+    metavar="DIR",
+    help="Instead write every figure there, as SVG and PNG.",
+)
+@click.option("--force", is_flag=True, help="Let --html and --figures overwrite.")
 @packet_options
 def report_command(
     results: tuple[str, ...],
@@ -69,6 +77,7 @@ def report_command(
     baseline: str | None,
     watch: Path | None,
     html: Path | None,
+    figures: Path | None,
     force: bool,
     expression: str | None,
     udp_ports: tuple[int, ...],
@@ -84,29 +93,52 @@ def report_command(
       pathscope report fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --html failover.html
     """
+    _check(html, figures, force=force)
+    from ..reports.report.load import How
+
+    options = read_options(expression, udp_ports, window_s, flows=True)
+    with unwinding(), TemporaryDirectory(prefix="pathscope-report-") as indexes:
+        how = How(events, labels, options, end, Path(indexes))
+        shelf = _read(results, how, watch, baseline)
+        if html is not None:
+            _write(html, shelf, force=force)
+        if figures is not None:
+            _draw(figures, shelf, force=force)
+        if html is None and figures is None:
+            _serve(shelf, host, port, token, watch, how, browser=browser)
+
+
+def _check(html: Path | None, figures: Path | None, *, force: bool) -> None:
+    """Refuse what would fail after the captures have been read."""
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise Refusal(f"{missing[0]} is not installed: pip install 'pathscope[report]'")
     if html is not None and html.exists() and not force:
         raise Refusal(f"{html} exists; --force overwrites it")
-    from ..reports.report.data import Shelf
-    from ..reports.report.load import How, load
+    if figures is not None:
+        from ..reports.export import prepare_folder
+        from ..reports.report import pictures
 
-    options = read_options(expression, udp_ports, window_s, flows=True)
-    how = How(events, labels, options, end)
+        if reason := pictures.missing():
+            raise Refusal(reason)
+        with refusals():
+            prepare_folder(figures, force=force)
+
+
+def _read(results: tuple[str, ...], how: How, watch: Path | None, baseline: str | None) -> Shelf:
+    """Read what was named; what cannot be read is told, and ends the command if there is no more."""
+    from ..reports.report.data import Shelf
+    from ..reports.report.load import load
+
     named = (*results, *((str(watch),) if watch is not None and any(watch.iterdir()) else ()))
     with refusals():
         data = load(named, how, _tell)
         if baseline is not None:
-            data = replace(data, comparison=_compared(baseline, results, labels))
+            data = replace(data, comparison=_compared(baseline, results, how.labels))
     for name, reason in data.unread:
         click.echo(f"Error: {name}: {reason}", err=True)
     if data.unread and not (data.cases or data.comparison or data.replays):
         sys.exit(BAD_INPUT)
-    shelf = Shelf(data)
-    if html is not None:
-        _write(html, shelf, force=force)
-        return
-    _serve(shelf, host, port, token, watch, how, browser=browser)
+    return Shelf(data)
 
 
 def _compared(baseline: str, results: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, Any]:
@@ -133,6 +165,23 @@ def _write(path: Path, shelf: Shelf, *, force: bool) -> None:
         for part in page(Desk(shelf, FIGURES)):
             stream.write(part.encode("utf-8", "replace"))
     click.echo(f"wrote {path}", err=True)
+
+
+def _draw(folder: Path, shelf: Shelf, *, force: bool) -> None:
+    from ..reports.report import contents, pictures
+    from ..reports.report.desk import Desk
+    from ..reports.report.drawing import FIGURES
+
+    for sentence in contents.left_out(shelf.data):
+        click.echo(f"warning: {sentence}", err=True)
+    found = pictures.pictures(Desk(shelf, FIGURES))
+    with refusals():
+        number = pictures.write(found, folder, force=force, told=_say)
+    click.echo(f"wrote {number} figures to {folder}, each as SVG and PNG", err=True)
+
+
+def _say(sentence: str) -> None:
+    click.echo(sentence, err=True)
 
 
 def _serve(

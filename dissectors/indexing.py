@@ -30,8 +30,9 @@ def build(
     capture: Path,
     options: ReadOptions,
     progress: Callable[[int, int | None], None] | None = None,
+    folder: Path | None = None,
 ) -> Index:
-    """Read a capture and write its index beside it, in place of an older one.
+    """Read a capture and write its index, in place of an older one.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def build(
         How to read it; an index serves only readings with these.
     progress
         Called now and then with bytes read and bytes in all.
+    folder
+        Where it is to be; None for beside the capture.
 
     Raises
     ------
@@ -55,7 +58,7 @@ def build(
     OSError
         When the index cannot be written.
     """
-    folder = folder_of(capture)
+    folder = folder or folder_of(capture)
     if folder.exists() and not (folder / HEAD).is_file():
         raise FileExistsError(f"{folder} exists and is no index")
     running = _core.Pass(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...dissectors.selection import Instant, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
     from ...api import Analysis
     from ...dissectors.frame import Frame
+    from ...dissectors.ledger import ReadOptions
+    from ..figures.part import LinkChange
 
 Node = dict[str, Any]
 
@@ -46,6 +48,10 @@ class Case:
         Its capture, in the order in which `document` counts frames: nothing else is ever read.
     scenario
         What it is a run of, where that is known.
+    links
+        Changes of links by the user's word, by association.
+    index
+        Folder of an offset index of its own; None where one may lie beside the capture.
     """
 
     key: str
@@ -54,6 +60,8 @@ class Case:
     analysis: Analysis | None = None
     files: tuple[Path, ...] = ()
     scenario: str | None = None
+    links: Mapping[int, tuple[LinkChange, ...]] = field(default_factory=dict)
+    index: Path | None = None
 
     @property
     def capture(self) -> Node:
@@ -84,18 +92,16 @@ class Case:
         if len(self.files) != 1 or self.analysis is None:
             return False
         from ...dissectors.index import Index, UnfitIndexError
-        from ...dissectors.ledger import CHUNKS, options_for
 
         try:
-            options = options_for(CHUNKS, self.analysis.ledger.options)
-            return Index.find(self.files[0], options) is not None
+            return Index.find(self.files[0], reading(self.analysis), self.index) is not None
         except (UnfitIndexError, OSError):
             return False
 
     def batches(
         self, table: str, window: Window | None = None, association: int | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Stream a table's rows; through the offset index where one lies beside the capture.
+        """Stream a table's rows; through the offset index where there is one.
 
         Raises
         ------
@@ -109,8 +115,14 @@ class Case:
         if not self.files or self.analysis is None:
             raise NoCaptureError(f"{self.name} is a stored result: its packets are not in it")
         source = self.files[0] if len(self.files) == 1 else self.files
-        options = self.analysis.ledger.options
-        return dissect(source, table, options, window=window, association=association)
+        return dissect(
+            source,
+            table,
+            reading(self.analysis),
+            window=window,
+            association=association,
+            index=self.index,
+        )
 
     def rows(
         self, table: str, window: Window | None = None, association: int | None = None
@@ -138,9 +150,17 @@ class Case:
         for path, part in zip(self.files, parts, strict=True):
             within = number - part["first_frame"] + 1
             if 1 <= within <= part["frames"]:
-                return show(path, within, self.analysis.ledger.options)
+                return show(path, within, reading(self.analysis), index=self.index)
         total = self.capture["frames"]["read"]
         raise ValueError(f"{self.name} has no frame {number}: it has {total}")
+
+
+def reading(analysis: Analysis) -> ReadOptions:
+    """Return how a capture's packets are read again, which its offset index is made for, too.
+
+    What the analysis followed beside SCTP's packets is in its ledger already.
+    """
+    return replace(analysis.ledger.options, flows=False, sightings=False)
 
 
 @dataclass(frozen=True, slots=True)

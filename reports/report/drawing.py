@@ -96,6 +96,7 @@ class OfAssociation:
             path=view.state.path,
             handover=index,
             story=_story(case, one, index),
+            links=case.links.get(one["id"], ()),
         )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import sets
 from ...dissectors._core import CaptureError
 from ...dissectors.ledger import ReadOptions
-from .data import Case, ReportData
+from .data import Case, ReportData, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 
+LOG = logging.getLogger(__name__)
+
 COMPARISON, FIDELITY = "pathscope.compare/1", "pathscope.fidelity/1"
 
 LARGEST_DOCUMENT_BYTES = 256_000_000
@@ -26,12 +30,14 @@ LARGEST_DOCUMENT_BYTES = 256_000_000
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How captures are analyzed; as for `api.analyze`."""
+    """How captures are analyzed, as for `api.analyze`, and read again."""
 
     events: Path | None = None
     labels: tuple[str, ...] = ()
     options: ReadOptions = field(default_factory=lambda: ReadOptions(flows=True))
     end: str = "both"
+    indexes: Path | None = None
+    """Folder for offset indexes of large captures that have none; None: such are not made."""
 
 
 def load(
@@ -114,7 +120,7 @@ def _cases(group: tuple[sets.Source, ...], how: How) -> Iterator[Case]:
     if len(group) == 2:
         first, second = (one.path for one in group)
         for analysis in analyze_two(first, second, **known):
-            yield _analyzed(analysis)
+            yield case_of(analysis, how.indexes)
         return
     (source,) = group
     if source.kind in ("results", "baseline"):
@@ -123,15 +129,46 @@ def _cases(group: tuple[sets.Source, ...], how: How) -> Iterator[Case]:
         return
     analysis = analyze(source.path, end=how.end, **known)
     if source.kind == "run":
-        yield replace(_analyzed(analysis), name=str(source.path), scenario=_scenario(source.path))
+        found = case_of(analysis, how.indexes)
+        yield replace(found, name=str(source.path), scenario=_scenario(source.path))
     else:
-        yield _analyzed(analysis)
+        yield case_of(analysis, how.indexes)
 
 
-def _analyzed(analysis: Analysis) -> Case:
+def case_of(analysis: Analysis, indexes: Path | None = None) -> Case:
+    """Return the case of an analysis; of a large capture with an index, in a folder of its own.
+
+    Parameters
+    ----------
+    analysis
+        Of one capture, or of the two of one run.
+    indexes
+        Folder for that index; None: none is made.
+    """
+    from ..figures.links import told
+
     document = analysis.to_dict()
     files = tuple(Path(one["path"]) for one in analysis.ledger.capture["files"])
-    return Case("", analysis.ledger.path, document, analysis, files)
+    links = told(analysis.ledger, document["associations"], analysis.events)
+    case = Case("", analysis.ledger.path, document, analysis, files, links=links)
+    # Asked of a copy: the answer is kept, and may be another one with an index.
+    if indexes is None or len(files) != 1 or replace(case).is_quick:
+        return case
+    return _indexed(case, analysis, indexes)
+
+
+def _indexed(case: Case, analysis: Analysis, indexes: Path) -> Case:
+    """Give a large capture an index, so that a window is read without the rest."""
+    from ...dissectors.indexing import build
+
+    folder = Path(tempfile.mkdtemp(dir=indexes)) / "index"
+    try:
+        build(case.files[0], reading(analysis), folder=folder)
+    except (CaptureError, ValueError, OSError) as error:
+        # A compressed capture has none: it is drawn from the ledger, and its packets by a pass.
+        LOG.info("%s has no index: %s", case.name, error)
+        return case
+    return replace(case, index=folder)
 
 
 def _scenario(run: Path) -> str | None:

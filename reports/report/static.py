@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from plotly.io import to_html
@@ -11,7 +10,7 @@ from plotly.offline import get_plotlyjs
 
 from ..figures.look import Look
 from ..figures.sheet import caption, empty
-from . import cells, packets
+from . import cells, contents, packets
 from .blocks import (
     WIRESHARK,
     Choices,
@@ -27,18 +26,14 @@ from .blocks import (
 from .callbacks import TOLD
 from .pages import PAGES, blocks
 from .parts.words import MARKS
-from .state import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .blocks import Block, Cell, Column
-    from .data import Case, ReportData
     from .desk import Desk
+    from .state import State
     from .view import View
-
-MOST_ASSOCIATIONS = 20
-"""Of a case, and as many handovers of each: a file of more would not be read."""
 
 MOST_ROWS = 500
 """Of a table; the report that is served has all."""
@@ -70,7 +65,7 @@ nav ul { columns: 16rem; padding-left: 1.2rem }
 def page(desk: Desk) -> Iterator[str]:
     """Yield the parts of the file."""
     data = desk.shelf.data
-    views = list(_views(data))
+    views = list(contents.views(data))
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     # Whatever a name in a capture tried: this file asks nobody for anything.
@@ -84,6 +79,8 @@ def page(desk: Desk) -> Iterator[str]:
     for view in views:
         yield f'<li><a href="#{anchor(view.state)}">{escape(title(view))}</a></li>'
     yield "</ul></nav>\n<main>\n"
+    for sentence in contents.left_out(data):
+        yield f'<p class="notice warning">{escape(sentence)}</p>\n'
     for view in views:
         yield f'<h2 id="{anchor(view.state)}">{escape(title(view))}</h2>\n'
         yield f'<p class="dim">{escape(PAGES[view.state.page].question)}</p>\n'
@@ -109,33 +106,6 @@ def title(view: View) -> str:
     if state.handover is not None:
         words.append(f"handover {state.handover}")
     return ", ".join(words)
-
-
-def _views(data: ReportData) -> Iterator[View]:
-    from .state import Parsed
-    from .view import resolve
-
-    states = [State()]
-    for case in data.cases:
-        states += _of_case(case)
-    states.append(State(page="sets"))
-    if data.comparison is not None:
-        states.append(State(page="compare"))
-    states += [State(page="replay", replay=n) for n in range(1, len(data.replays) + 1)]
-    for state in states:
-        yield resolve(data, Parsed(state))
-
-
-def _of_case(case: Case) -> Iterator[State]:
-    for one in islice(case.associations.values(), MOST_ASSOCIATIONS):
-        here = State(page="association", case=case.key, association=one["id"])
-        yield here
-        for number in range(1, min(len(one["handovers"]), MOST_ASSOCIATIONS) + 1):
-            yield here.to("handover", handover=number)
-    if case.flows or case.document["icmp_errors"]:
-        yield State(page="flows", case=case.key)
-    if case.analysis is not None:
-        yield State(page="packets", case=case.key)
 
 
 def _block(block: Block, view: View, desk: Desk, name: str) -> Iterator[str]:
