@@ -25,7 +25,7 @@ DEFAULT_PORT = 8050
 
 
 @click.command("report")
-@click.argument("results", nargs=-1, required=True)
+@click.argument("results", nargs=-1)
 @knowledge_options
 @click.option(
     "--host",
@@ -93,6 +93,8 @@ def report_command(
       pathscope report fixtures/captures/failover-v6/client.pcapng \\
         --events fixtures/captures/failover-v6/events.jsonl --html failover.html
     """
+    if not results and watch is None:
+        raise click.UsageError("name captures, runs or results, or a folder to --watch")
     _check(html, figures, force=force)
     from ..reports.report.load import How
 
@@ -125,7 +127,7 @@ def _check(html: Path | None, figures: Path | None, *, force: bool) -> None:
 
 
 def _read(results: tuple[str, ...], how: How, watch: Path | None, baseline: str | None) -> Shelf:
-    """Read what was named; what cannot be read is told, and ends the command if there is no more."""
+    """Read what was named; what cannot be is told, and ends the command where nothing else is."""
     from ..reports.report.data import Shelf
     from ..reports.report.load import load
 

@@ -69,9 +69,7 @@ class Index:
     options: ReadOptions
 
     @classmethod
-    def find(
-        cls, capture: Path, options: ReadOptions, folder: Path | None = None
-    ) -> Index | None:
+    def find(cls, capture: Path, options: ReadOptions, folder: Path | None = None) -> Index | None:
         """Return the index of a capture, in a folder or beside it; None when there is none.
 
         Raises

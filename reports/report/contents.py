@@ -20,8 +20,10 @@ MOST = 20
 
 
 def views(data: ReportData) -> Iterator[View]:
-    """Yield every view that has something to show; of flows and numbers, of which a page shows one
-    at a time, the first."""
+    """Yield every view that has something to show.
+
+    Of flows and numbers, of which a page shows one at a time, it is the first.
+    """
     states = [State()]
     for case in data.cases:
         states += _of_associations(case)

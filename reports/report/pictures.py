@@ -44,6 +44,11 @@ LONGEST_NAME = 60
 OLDEST_KALEIDO = 1
 """Before, it came with a browser of its own, and was called otherwise."""
 
+
+class PictureError(ValueError):
+    """The browser is there and does not draw; the message has what it said."""
+
+
 _OTHERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -108,7 +113,9 @@ def name(view: View, figure: str, cases: dict[str, str]) -> str:
         case "flows":
             return f"{cases[view.the_case().key]}-flow-{state.flow}"
     one = f"{cases[view.the_case().key]}-association-{state.association}"
-    return f"{one}-{figure}" if state.handover is None else f"{one}-handover-{state.handover}-{figure}"
+    return (
+        f"{one}-{figure}" if state.handover is None else f"{one}-handover-{state.handover}-{figure}"
+    )
 
 
 def _case_names(data: ReportData) -> dict[str, str]:
@@ -143,9 +150,16 @@ def write(
     FileExistsError
         When a file is there already, and `force` is not given.
     OSError
-        When one cannot be written, or the browser cannot be started.
+        When one cannot be written.
+    PictureError
+        When the browser does not do its part.
     """
-    return asyncio.run(_write(found, folder, force=force, told=told))
+    errors = import_module("kaleido.errors")
+    try:
+        return asyncio.run(_write(found, folder, force=force, told=told))
+    # What the browser's side raises is a RuntimeError, or this one.
+    except (RuntimeError, errors.KaleidoError) as error:
+        raise PictureError(f"the browser that draws figures failed: {error}") from error
 
 
 async def _write(
