@@ -43,7 +43,7 @@ class Browser:
 
     @staticmethod
     def _names(key: str) -> str:
-        return key.split("...")[0].strip(".")
+        return key.strip(".").split("...", 1)[0]
 
     def get(self, address: str) -> None:
         """Fetch what is no callback."""
@@ -107,7 +107,7 @@ def _id(component: str, name: str | None) -> Any:
 
 def windows(case: Case, number: int) -> Iterator[str]:
     """Yield windows of the capture as an address has them: of every length, anywhere in it."""
-    chance = random.Random(SEED)  # the same in every run
+    chance = random.Random(SEED)  # noqa: S311  the same in every run
     capture = case.capture
     whole_s = (capture["end_ns"] - capture["start_ns"]) / 1e9
     for _ in range(number):

@@ -185,4 +185,4 @@ async def _drawn(browser: Any, figure: go.Figure) -> AsyncIterator[tuple[str, by
     size = {"width": LOOK.width_px, "height": figure.layout.height}
     for form in FORMATS:
         options = {**size, "format": form, "scale": PNG_SCALE if form == "png" else 1}
-        yield form, await browser.calc_fig(figure, options)
+        yield form, await browser.calc_fig(figure, opts=options)
