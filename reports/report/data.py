@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...api import Analysis
-    from ...dissectors.frame import Frame
+    from ...dissectors.frame import Decoder, Frame
     from ...dissectors.ledger import ReadOptions
     from ..figures.part import LinkChange
 
@@ -150,7 +150,10 @@ class Case:
         for path, part in zip(self.files, parts, strict=True):
             within = number - part["first_frame"] + 1
             if 1 <= within <= part["frames"]:
-                return show(path, within, reading(self.analysis), index=self.index)
+                # tshark reads all that is before the frame.
+                decoder: Decoder = "auto" if within <= MOST_FRAMES_WITHOUT_INDEX else "own"
+                options = reading(self.analysis)
+                return show(path, within, options, decoder=decoder, index=self.index)
         total = self.capture["frames"]["read"]
         raise ValueError(f"{self.name} has no frame {number}: it has {total}")
 

@@ -50,6 +50,7 @@ class PictureError(ValueError):
 
 
 _OTHERS = re.compile(r"[^A-Za-z0-9._-]+")
+_ENDING = re.compile(r"(\.(pcapng|pcap|cap|snoop|tr|json))?(\.(gz|zst|xz|lz4))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,8 @@ def _case_names(data: ReportData) -> dict[str, str]:
     """Name the cases by their captures, and those that are called alike by their numbers, too."""
     plain = {}
     for case in data.cases:
-        path = Path(case.name)
-        stem = path.name.split(".")[0] or path.name
-        plain[case.key] = _OTHERS.sub("_", stem)[:LONGEST_NAME].strip("._-") or "capture"
+        words = _OTHERS.sub("_", _ENDING.sub("", Path(case.name).name))
+        plain[case.key] = words[:LONGEST_NAME].strip("._-") or "capture"
     alike = list(plain.values())
     return {key: one if alike.count(one) == 1 else f"{one}-{key}" for key, one in plain.items()}
 

@@ -70,6 +70,7 @@ def test_a_window_is_read_through_it(
     assert found.num_rows > 0
     assert found.equals(expected)
     assert case.frame(444) == frame
+    assert case.frame(1400).decoder == "own"  # tshark would read all before it
 
 
 def test_one_beside_the_capture_is_used(capture: Path, indexes: Path) -> None:
