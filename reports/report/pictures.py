@@ -7,6 +7,7 @@ association and figure.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from dataclasses import dataclass
 from importlib import import_module, metadata
@@ -154,6 +155,8 @@ def write(
     PictureError
         When the browser does not do its part.
     """
+    # It logs the browser's last words, which it cannot read, as an error.
+    logging.getLogger("choreographer").setLevel(logging.CRITICAL)
     errors = import_module("kaleido.errors")
     try:
         return asyncio.run(_write(found, folder, force=force, told=told))
