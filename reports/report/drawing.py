@@ -181,7 +181,7 @@ def _of_comparison(name: str) -> Drawer:
 
 def _replay(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
     module = _module("replay")
-    _, document = view.data.replays[replay.number_of(view) - 1]
+    document = view.data.replays[replay.number_of(view) - 1][1]
     return Drawn(module.draw(module.inputs(document), look), module.ABOUT)
 
 
@@ -201,7 +201,7 @@ FIGURES: Mapping[str, Drawer] = {
     "rtt": OfAssociation("rtt"),
     "window": OfAssociation("window"),
     "heartbeats": OfAssociation("heartbeats"),
-    "instants": OfAssociation("instants", handover=True),
+    "instants": OfAssociation("instants", chunks=True, handover=True),
     "phases": OfAssociation("phases", handover=True, is_timed=False),
     "timers": OfAssociation("timers", handover=True, is_timed=False),
     "ladder": OfAssociation("ladder", chunks=True, handover=True, is_timed=False),

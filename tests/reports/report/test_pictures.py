@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def test_without_kaleido_it_is_refused_before_anything_is_read(
 
 
 def test_an_old_kaleido_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures.metadata, "version", lambda _: "0.2.1")
+    monkeypatch.setattr(metadata, "version", lambda _: "0.2.1")
     assert str(pictures.missing()).startswith("kaleido 0.2.1 is too old")
 
 
