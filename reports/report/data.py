@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ...dissectors.selection import Instant, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
     from ...api import Analysis
     from ...dissectors.frame import Frame
+    from ..figures.part import LinkChange
 
 Node = dict[str, Any]
 
@@ -46,6 +47,8 @@ class Case:
         Its capture, in the order in which `document` counts frames: nothing else is ever read.
     scenario
         What it is a run of, where that is known.
+    links
+        Changes of links by the user's word, by association.
     """
 
     key: str
@@ -54,6 +57,7 @@ class Case:
     analysis: Analysis | None = None
     files: tuple[Path, ...] = ()
     scenario: str | None = None
+    links: Mapping[int, tuple[LinkChange, ...]] = field(default_factory=dict)
 
     @property
     def capture(self) -> Node:

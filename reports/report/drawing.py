@@ -96,6 +96,7 @@ class OfAssociation:
             path=view.state.path,
             handover=index,
             story=_story(case, one, index),
+            links=case.links.get(one["id"], ()),
         )
 
 
@@ -198,9 +199,9 @@ FIGURES: Mapping[str, Drawer] = {
     "tsn": OfAssociation("tsn", chunks=True),
     "throughput": OfAssociation("throughput"),
     "rtt": OfAssociation("rtt"),
-    "window": OfAssociation("window"),
+    "window": OfAssociation("window", chunks=True),
     "heartbeats": OfAssociation("heartbeats"),
-    "instants": OfAssociation("instants", handover=True),
+    "instants": OfAssociation("instants", chunks=True, handover=True),
     "phases": OfAssociation("phases", handover=True, is_timed=False),
     "timers": OfAssociation("timers", handover=True, is_timed=False),
     "ladder": OfAssociation("ladder", chunks=True, handover=True, is_timed=False),

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from ... import sets
 from ...dissectors._core import CaptureError
 from ...dissectors.ledger import ReadOptions
+from ...replay.lab import folder
 from .data import Case, ReportData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ...api import Analysis
+    from ..figures.part import LinkChange
 
 Node = dict[str, Any]
 
@@ -114,7 +116,7 @@ def _cases(group: tuple[sets.Source, ...], how: How) -> Iterator[Case]:
     if len(group) == 2:
         first, second = (one.path for one in group)
         for analysis in analyze_two(first, second, **known):
-            yield _analyzed(analysis)
+            yield _analyzed(analysis, how.events)
         return
     (source,) = group
     if source.kind in ("results", "baseline"):
@@ -123,19 +125,30 @@ def _cases(group: tuple[sets.Source, ...], how: How) -> Iterator[Case]:
         return
     analysis = analyze(source.path, end=how.end, **known)
     if source.kind == "run":
-        yield replace(_analyzed(analysis), name=str(source.path), scenario=_scenario(source.path))
+        case = _analyzed(analysis, how.events or source.path / folder.EVENTS)
+        yield replace(case, name=str(source.path), scenario=_scenario(source.path))
     else:
-        yield _analyzed(analysis)
+        yield _analyzed(analysis, how.events)
 
 
-def _analyzed(analysis: Analysis) -> Case:
+def _analyzed(analysis: Analysis, events: Path | None) -> Case:
     document = analysis.to_dict()
     files = tuple(Path(one["path"]) for one in analysis.ledger.capture["files"])
-    return Case("", analysis.ledger.path, document, analysis, files)
+    links = _links(analysis, document["associations"], events)
+    return Case("", analysis.ledger.path, document, analysis, files, links=links)
+
+
+def _links(
+    analysis: Analysis, associations: list[Node], events: Path | None
+) -> dict[int, tuple[LinkChange, ...]]:
+    """Return what the user told of links: the document has only what bears on a handover."""
+    from ...analyzer.events import parse_events
+    from ..figures.links import told
+
+    lines = [] if events is None else events.read_text(encoding="utf-8").splitlines()
+    return told(analysis.ledger, associations, parse_events(lines, str(events)))
 
 
 def _scenario(run: Path) -> str | None:
-    from ...replay.lab import folder
-
     found = folder.facts(run).get("scenario")
     return found if isinstance(found, str) else None

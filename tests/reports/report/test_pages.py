@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from figuring import LOOKS
 from hypothesis import given
 from hypothesis import strategies as st
 from pathscope.reports.report import callbacks
@@ -119,9 +120,10 @@ def test_figures_are_drawn_of_every_page() -> None:
         view = view_of(DATA, f"/{page}")
         for one in blocks(view):
             if isinstance(one, Figure):
-                for theme in ("light", "dark"):
-                    figure, *_ = callbacks.figure(DESK, one.name, f"/{page}", theme)
-                    assert figure.layout.template is not None
+                for look in LOOKS:
+                    figure, *_ = callbacks.figure(DESK, one.name, f"/{page}", look)
+                    paper = figure.layout.template.layout.paper_bgcolor
+                    assert paper == look.colours.paper
 
 
 def test_a_zoom_goes_into_the_address_and_back() -> None:
@@ -220,7 +222,7 @@ def test_a_stored_result_has_numbers_and_no_packets() -> None:
     for page in PAGES:
         for one in blocks(view_of(stored, f"/{page}")):
             if isinstance(one, Figure):
-                callbacks.figure(desk(stored), one.name, f"/{page}", None)
+                callbacks.figure(desk(stored), one.name, f"/{page}", LOOKS[0])
 
 
 def test_names_from_captures_are_text(tmp_path: Path) -> None:
