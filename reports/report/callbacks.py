@@ -161,7 +161,8 @@ def chosen(desk: Desk, address: str | None, name: str, value: str | None) -> str
         return None  # the list or the field keeps what was typed, and the view stays
     changes: dict[str, Any] = {field: found}
     state = replace(view.state, **changes)
-    if field == "case":
+    # A list tells of its value when it is first shown, too: that chooses nothing.
+    if field == "case" and found != view.state.case:
         state = replace(state, association=None, handover=None, flow=None, path=None,
                         from_ns=None, to_ns=None, frame=None)  # fmt: skip
     return _other(view, state)

@@ -181,7 +181,7 @@ def _of_comparison(name: str) -> Drawer:
 
 def _replay(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
     module = _module("replay")
-    _, document = view.data.replays[replay.number_of(view) - 1]
+    document = view.data.replays[replay.number_of(view) - 1][1]
     return Drawn(module.draw(module.inputs(document), look), module.ABOUT)
 
 

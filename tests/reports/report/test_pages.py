@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,14 @@ def test_a_zoom_goes_into_the_address_and_back() -> None:
     whole = callbacks.zoomed(DESK, address, "throughput", {"xaxis.autorange": True})
     assert whole is not None
     assert view_of(DATA, whole).window is None
+
+
+def test_a_case_that_is_shown_already_changes_nothing() -> None:
+    address = "/packets?case=1&association=0&path=1&from=2&to=3&frame=444"
+    assert callbacks.chosen(DESK, address, "case", "1") is None
+    assert callbacks.chosen(DESK, address.replace("case=1&", ""), "case", "1") is None
+    two = desk(ReportData((*DATA.cases, replace(DATA.cases[0], key="2"))))
+    assert callbacks.chosen(two, address, "case", "2") == "/packets?case=2"
 
 
 @pytest.mark.parametrize(

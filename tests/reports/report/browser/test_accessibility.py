@@ -56,7 +56,7 @@ def test_pages_have_no_barrier(
 def test_everything_is_reached_by_the_keyboard(tab: Tab, address: str) -> None:
     tab.open(f"{address}/association")
     wanted = tab.page.locator("a[href]:visible, button:visible, input:visible").count()
-    reached = set()
+    reached: set[int] = set()
     for _ in range(4 * wanted):
         tab.page.keyboard.press("Tab")
         place = tab.page.evaluate(

@@ -7,29 +7,21 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import pathscope
 from browsing import Tab, needs_chromium
+from pathscope.reports.compare.document import document as compare_document
+from pathscope.reports.report.data import ReportData
 from playwright.sync_api import expect
-from reporting import comparison, fidelity
+from reporting import FAILOVER, comparison, fidelity, served
 
 pytestmark = needs_chromium
 
 RECOVERY = "link_failure_recovery_s"
 
 
-def points(tab: Tab, figure: int = 0) -> dict[str, int]:
-    """Return how many points a figure of the page draws, by the names in its legend."""
-    found: dict[str, int] = tab.page.evaluate(
-        """number => Object.fromEntries(
-            document.querySelectorAll('.js-plotly-plot')[number].data
-                .filter(one => one.x).map(one => [one.name, one.x.length]))""",
-        figure,
-    )
-    return found
-
-
-def csv_rows(tab: Tab, label: str) -> list[dict[str, str]]:
+def csv_rows(tab: Tab, label: str, place: int = 0) -> list[dict[str, str]]:
     with tab.page.expect_download() as waiting:
-        tab.page.get_by_label(label).first.click()
+        tab.page.get_by_label(label).nth(place).click()
     with Path(waiting.value.path()).open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -48,7 +40,9 @@ def test_a_set_is_spread_as_its_runs_are(tab: Tab, address: str) -> None:
     for key in ("mean", "median", "sd"):
         assert float(ours[key]) == row["candidate"][key]
     drawn = csv_rows(tab, "Download what the figure shows as CSV")
-    values = [float(one["x"]) for one in drawn if one["data"] and one["trace"] == "failover"]
+    values = [
+        float(one["x"]) for one in drawn if one["data"] and one["trace"].startswith("failover: ")
+    ]
     assert len(values) == 8
     assert statistics.fmean(values) == float(ours["mean"])
     assert tab.complaints == []
@@ -76,8 +70,26 @@ def test_verdicts_are_those_of_the_comparison(tab: Tab, address: str) -> None:
     ratios = {one["ratio"]["value"] for one in group["rows"] if one["ratio"] is not None}
     assert drawn
     assert {float(one["x"]) for one in drawn} <= ratios
-    assert "better" in points(tab)
     assert tab.complaints == []
+
+
+def test_runs_are_aligned_at_their_handovers(tab: Tab) -> None:
+    run = str(FAILOVER / "client.pcapng")
+    document = compare_document(pathscope.compare(run, run), 0)
+    timelines = [one for group in document["groups"] for one in group["timelines"]]
+    with served(ReportData((), document)) as url:
+        tab.open(f"{url}compare")
+        drawn = csv_rows(tab, "Download what the figure shows as CSV", -1)
+        tab.photograph("alignment-light-1280")
+    for side in ("baseline", "candidate"):
+        expected = [
+            one[side]["offset_ns"] / 1e9
+            for timeline in timelines
+            for one in timeline["instants"]
+            if one[side]["offset_ns"] is not None
+        ]
+        assert expected
+        assert [float(one["x"]) for one in drawn if one["trace"].startswith(side)] == expected
 
 
 def test_a_replay_is_shown_with_what_it_missed(tab: Tab, address: str) -> None:
@@ -91,15 +103,13 @@ def test_a_replay_is_shown_with_what_it_missed(tab: Tab, address: str) -> None:
         assert text.startswith(f"{route['path']} {route['direction']}")
         assert f"{route['planned']:,}" in text
     drawn = csv_rows(tab, "Download what the figure shows as CSV")
-    achieved = [
+    # What failed is drawn as such.
+    failed = [float(one["y"]) for one in drawn if one["trace"].startswith("fail: ")]
+    assert failed == [
         one["achieved"]
         for one in document["rows"]
-        if one["step"] is not None and one["achieved"] is not None
+        if one["step"] is not None and one["verdict"] == "fail"
     ]
-    # What failed is drawn as such.
-    failed = [one for one in drawn if one["trace"] == "fail"]
-    assert failed
-    assert {float(one["y"]) for one in failed} <= set(achieved)
     rows = csv_rows(tab, "Download Asked and achieved as CSV")
     assert [one["verdict"] for one in rows] == [one["verdict"] for one in document["rows"]]
     assert tab.complaints == []

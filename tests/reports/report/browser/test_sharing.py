@@ -15,7 +15,8 @@ from pathscope.reports.report.data import Shelf
 from pathscope.reports.report.load import How
 from pathscope.reports.report.watch import Watch
 from playwright.sync_api import Browser, expect
-from reporting import CAPTURES, failover, served
+from reporting import failover, served
+from running import CAPTURES
 
 pytestmark = needs_chromium
 
@@ -62,7 +63,10 @@ def test_a_link_shows_a_colleague_the_same(tab: Tab, browser: Browser, address: 
     assert asked(tab) == {"case": "1", "path": "1", "from": str(start), "to": str(end)}
     ours = seen(tab)
     assert ours["chosen"][-2:] == [str(start), str(end)]
-    assert ours["figures"][0]["range"] == pytest.approx(WINDOW_S, abs=1e-6)
+    # Axes count from the association's first packet, the address from frame 1.
+    case = failover().cases[0]
+    later_s = (case.associations[0]["start_ns"] - case.origin_ns) / 1e9
+    assert ours["figures"][0]["range"] == pytest.approx([start - later_s, end - later_s])
     colleague = Tab(browser)
     colleague.open(tab.page.url)
     theirs = seen(colleague)
@@ -77,14 +81,14 @@ def test_a_table_is_filtered_where_it_is_shown(tab: Tab, browser: Browser, addre
     before = tab.page.locator("#packets-told").inner_text()
     header = tab.page.locator("#packets .ag-header-cell[col-id='chunk_name']")
     header.locator(".ag-header-cell-filter-button").click()
-    tab.page.locator(".ag-filter input[type=text]").first.fill("HEARTBEAT_ACK")
+    tab.page.locator(".ag-filter input[type=text]").first.fill("HEARTBEAT ACK")
     tab.page.get_by_role("button", name="Apply").click()
     tab.page.wait_for_url(re.compile("filter="))
     tab.rest()
-    assert json.loads(asked(tab)["filter"])["chunk_name"]["filter"] == "HEARTBEAT_ACK"
+    assert json.loads(asked(tab)["filter"])["chunk_name"]["filter"] == "HEARTBEAT ACK"
     cells = tab.page.locator("#packets .ag-cell[col-id='chunk_name']")
-    expect(cells.first).to_have_text("HEARTBEAT_ACK")
-    assert set(cells.all_inner_texts()) == {"HEARTBEAT_ACK"}
+    expect(cells.first).to_have_text("HEARTBEAT ACK")
+    assert set(cells.all_inner_texts()) == {"HEARTBEAT ACK"}
     told = tab.page.locator("#packets-told").inner_text()
     assert told != before
     colleague = Tab(browser)
