@@ -60,7 +60,8 @@ class Tab:
         self.page.wait_for_function(
             "() => [...document.querySelectorAll('.about')].every(one => one.textContent)"
             " && [...document.querySelectorAll('.dash-graph')]"
-            ".every(one => one.querySelector('.main-svg'))"
+            # Before it has come, a graph is one without a caption.
+            ".every(one => one.querySelector('.js-plotly-plot')?.layout?.meta)"
         )
 
     def photograph(self, name: str) -> None:

@@ -38,7 +38,8 @@ def seen(tab: Tab) -> dict[str, Any]:
             chosen: [...document.querySelectorAll('#selection input')].map(one => one.value),
             figures: [...document.querySelectorAll('.js-plotly-plot')].map(one => ({
                 range: one.layout.xaxis.range,
-                points: one.data.map(each => [each.name, each.x && each.x.length]),
+                points: one.data.map(
+                    each => [each.name, each.x && (each.x.bdata ?? each.x.length)]),
             })),
         })"""
     )
