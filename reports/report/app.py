@@ -66,6 +66,8 @@ def create_app(
         websocket_callbacks=False,
         add_log_handler=False,
     )
+    # Screen readers choose their voice by it.
+    app.index_string = app.index_string.replace("<html>", '<html lang="en">', 1)
     app.layout = lambda: layout(is_watched=is_watched)
     callbacks.register(app, desk)
     downloads.serve(app.server, desk.view, desk.draw)
@@ -81,6 +83,7 @@ def layout(*, is_watched: bool) -> Component:
                 dcc.Location(id="address", refresh="callback-nav"),
                 dcc.Store(id="shown"),
                 dcc.Store(id="theme"),
+                dcc.Store(id="width"),
                 dcc.Interval(id="clock", interval=WATCH_EVERY_MS, disabled=not is_watched),
                 dcc.Store(id="edition"),
                 dmc.AppShellHeader(

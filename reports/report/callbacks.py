@@ -41,6 +41,9 @@ LOG = logging.getLogger(__name__)
 TOLD = (CaptureError, ValueError, OSError)
 """What a capture that is gone or damaged raises: it is shown where the figure would be."""
 
+WIDEST_PX = 16_384
+"""Of a screen: what is wider is a mistake."""
+
 LONGEST_S = 1e9
 """Of a zoom: more seconds are a mistake."""
 
@@ -79,10 +82,17 @@ def shell(view: View, edition: int | None) -> str:
     return f"{edition} {state.address()}"
 
 
-def figure(desk: Desk, name: str, address: str | None, theme: str | None) -> tuple[Any, ...]:
+def look_of(theme: Any, width_px: Any) -> Look:
+    """Return how figures are to look by the browser's word, which may be any."""
+    look = Look(theme="dark" if theme == "dark" else "light")
+    if isinstance(width_px, int) and 0 < width_px <= WIDEST_PX:
+        look = replace(look, width_px=width_px)
+    return look
+
+
+def figure(desk: Desk, name: str, address: str | None, look: Look) -> tuple[Any, ...]:
     """Return a figure, its head, caption, filter and the address of its numbers."""
     view = desk.view(address)
-    look = Look(theme="dark" if theme == "dark" else "light")
     try:
         drawn = desk.draw(name, view, look)
     except TOLD as error:
@@ -151,7 +161,8 @@ def chosen(desk: Desk, address: str | None, name: str, value: str | None) -> str
         return None  # the list or the field keeps what was typed, and the view stays
     changes: dict[str, Any] = {field: found}
     state = replace(view.state, **changes)
-    if field == "case":
+    # A list tells of its value when it is first shown, too: that chooses nothing.
+    if field == "case" and found != view.state.case:
         state = replace(state, association=None, handover=None, flow=None, path=None,
                         from_ns=None, to_ns=None, frame=None)  # fmt: skip
     return _other(view, state)
@@ -192,10 +203,11 @@ def frame_of(row: Node) -> int | None:
 THEME = """
 () => {
     const theme = document.documentElement.getAttribute("data-mantine-color-scheme");
-    return [theme, theme];
+    return [theme, theme, document.getElementById("content").clientWidth];
 }
 """
-"""The switch says light until it has asked the system; the page knows at once."""
+"""The switch says light until it has asked the system; the page knows at once. Only the browser
+knows how wide it is, too."""
 
 DOWNLOAD_PICTURE = """
 (clicks, id) => {
@@ -240,13 +252,14 @@ def register(app: Dash, desk: Desk) -> None:
         Output({"part": "csv", "name": MATCH}, "href"),
         Input("address", "href"),
         Input("theme", "data"),
+        State("width", "data"),
         State({"part": "figure", "name": MATCH}, "id"),
         on_error=_failed_figure,
     )
-    def _figure(address: str | None, theme: str | None, own: Node) -> Any:
+    def _figure(address: str | None, theme: str | None, width_px: int | None, own: Node) -> Any:
         if theme is None:
             return (no_update,) * 5  # it is known in a moment, and then this is asked for again
-        return figure(desk, own["name"], address, theme)
+        return figure(desk, own["name"], address, look_of(theme, width_px))
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
@@ -326,6 +339,7 @@ def register(app: Dash, desk: Desk) -> None:
         THEME,
         Output("theme", "data"),
         Output("main", "data-ag-theme-mode"),
+        Output("width", "data"),
         Input("scheme", "computedColorScheme"),
     )
 

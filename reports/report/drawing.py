@@ -199,7 +199,7 @@ FIGURES: Mapping[str, Drawer] = {
     "tsn": OfAssociation("tsn", chunks=True),
     "throughput": OfAssociation("throughput"),
     "rtt": OfAssociation("rtt"),
-    "window": OfAssociation("window"),
+    "window": OfAssociation("window", chunks=True),
     "heartbeats": OfAssociation("heartbeats"),
     "instants": OfAssociation("instants", chunks=True, handover=True),
     "phases": OfAssociation("phases", handover=True, is_timed=False),

@@ -13,7 +13,8 @@ from pathscope.cli import main
 from pathscope.reports.report.data import Shelf
 from pathscope.reports.report.load import How, load
 from pathscope.reports.report.watch import Watch
-from reporting import CAPTURES, FAILOVER, LABELS, failover
+from reporting import FAILOVER, LABELS, failover
+from running import CAPTURES
 
 
 def test_cases_are_numbered_in_order() -> None:

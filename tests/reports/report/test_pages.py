@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from figuring import LOOKS
 from hypothesis import given
 from hypothesis import strategies as st
 from pathscope.reports.report import callbacks
@@ -119,9 +121,10 @@ def test_figures_are_drawn_of_every_page() -> None:
         view = view_of(DATA, f"/{page}")
         for one in blocks(view):
             if isinstance(one, Figure):
-                for theme in ("light", "dark"):
-                    figure, *_ = callbacks.figure(DESK, one.name, f"/{page}", theme)
-                    assert figure.layout.template is not None
+                for look in LOOKS:
+                    figure, *_ = callbacks.figure(DESK, one.name, f"/{page}", look)
+                    paper = figure.layout.template.layout.paper_bgcolor
+                    assert paper == look.colours.paper
 
 
 def test_a_zoom_goes_into_the_address_and_back() -> None:
@@ -135,6 +138,14 @@ def test_a_zoom_goes_into_the_address_and_back() -> None:
     whole = callbacks.zoomed(DESK, address, "throughput", {"xaxis.autorange": True})
     assert whole is not None
     assert view_of(DATA, whole).window is None
+
+
+def test_a_case_that_is_shown_already_changes_nothing() -> None:
+    address = "/packets?case=1&association=0&path=1&from=2&to=3&frame=444"
+    assert callbacks.chosen(DESK, address, "case", "1") is None
+    assert callbacks.chosen(DESK, address.replace("case=1&", ""), "case", "1") is None
+    two = desk(ReportData((*DATA.cases, replace(DATA.cases[0], key="2"))))
+    assert callbacks.chosen(two, address, "case", "2") == "/packets?case=2"
 
 
 @pytest.mark.parametrize(
@@ -220,7 +231,7 @@ def test_a_stored_result_has_numbers_and_no_packets() -> None:
     for page in PAGES:
         for one in blocks(view_of(stored, f"/{page}")):
             if isinstance(one, Figure):
-                callbacks.figure(desk(stored), one.name, f"/{page}", None)
+                callbacks.figure(desk(stored), one.name, f"/{page}", LOOKS[0])
 
 
 def test_names_from_captures_are_text(tmp_path: Path) -> None:

@@ -5,76 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from browsing import Tab, needs_chromium
 from pathscope.reports.report.pages import PAGES
 from pathscope.reports.report.static import page as static_page
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 from reporting import desk, failover, hostile, served
 
-CHROMIUM = shutil.which("chromium")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")
-
-DATA = failover()
-PATIENCE_MS = 60_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with served(DATA) as url:
-        yield url.rstrip("/")
-
-
-class Tab:
-    """A page of the browser, and what it complains of."""
-
-    def __init__(self, browser: Browser, **settings: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **settings)
-        self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE_MS)
-        self.complaints: list[str] = []
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
-
-    def _console(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-    def open(self, address: str) -> None:
-        self.page.goto(address)
-        self.page.wait_for_selector("h1")
-        self.rest()
-
-    def rest(self) -> None:
-        """Wait until every figure is drawn and nothing is asked for any more."""
-        self.page.wait_for_load_state("networkidle")
-        self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.about')].every(one => one.textContent)"
-            " && [...document.querySelectorAll('.dash-graph')]"
-            ".every(one => one.querySelector('.main-svg'))"
-        )
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Tab]:
-    found = Tab(browser, accept_downloads=True)
-    yield found
-    found.context.close()
+pytestmark = needs_chromium
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -155,7 +97,7 @@ def test_figures_are_light_or_dark_as_the_system_is(
     levels = [int(level) for level in re.findall(r"\d+", paper)[:3]]
     assert (sum(levels) < 384) == (scheme == "dark")
     assert tab.complaints == []
-    tab.context.close()
+    tab.close()
 
 
 def test_names_are_not_run(tab: Tab, tmp_path: Path) -> None:
@@ -169,7 +111,7 @@ def test_names_are_not_run(tab: Tab, tmp_path: Path) -> None:
 
 def test_the_file_works_without_a_network(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text("".join(static_page(desk(DATA))), encoding="utf-8")
+    path.write_text("".join(static_page(desk(failover()))), encoding="utf-8")
     assert path.stat().st_size < 6_000_000
     tab.context.set_offline(True)
     tab.page.goto(path.as_uri())
