@@ -248,6 +248,7 @@ def analyze(
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     end: str = "both",
+    index: Path | str | None = None,
 ) -> Analysis:
     """Analyze a capture: associations, paths, handovers and why they took as long as they did.
 
@@ -268,6 +269,9 @@ def analyze(
     end
         Whose capture of a run is analyzed: `client`, `server`, or `both`: the client's, completed
         by the server's where the run has one (docs/two-captures.md).
+    index
+        Also write the offset index of the capture, one plain file, to this folder, in the same
+        pass (docs/index.md).
 
     Raises
     ------
@@ -279,7 +283,7 @@ def analyze(
         When a label or an event cannot be read, or a folder holds no complete run; the message
         says which and why.
     OSError
-        When the events file cannot be read.
+        When the events file cannot be read, or the index not be written.
     """
     if isinstance(source, str | PathLike) and (place := Path(source)).is_dir():
         from .replay.lab import folder
@@ -291,6 +295,8 @@ def analyze(
             options = replace(options, hosts=options.hosts or folder.hosts(place))
             labels = (*labels, *folder.labels(place))  # the first rule that fits counts
             if more:
+                if index is not None:
+                    raise ValueError(f"{place} has captures of both ends: an index is of one file")
                 both = _Two(first, more[0], forced=True, events=events, labels=labels)
                 return both.analyze(options, progress)[0]
     rules = _rules(labels)
@@ -298,11 +304,29 @@ def analyze(
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.
     Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
-    ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
+    options = options or ReadOptions(flows=True)
+    if index is None:
+        ledger = ledgers.read(source, options, progress)
+    else:
+        ledger = _read_and_index(source, options, progress, Path(index))
     from .analyzer.associations import analyze_ledger
 
     result = analyze_ledger(ledger, link_events, rules)
     return Analysis(ledger, result, events=tuple(link_events))
+
+
+def _read_and_index(
+    source: Source,
+    options: ReadOptions,
+    progress: Callable[[int, int | None], None] | None,
+    folder: Path,
+) -> Ledger:
+    from .dissectors import indexing
+
+    capture, *more = ledgers.paths_of(source)
+    if more:
+        raise ValueError(f"an index is of one file, and these are {len(more) + 1}")
+    return indexing.read(Path(capture), options, progress, folder)
 
 
 def analyze_two(

@@ -16,8 +16,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pathscope import analyze
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -120,17 +118,15 @@ def main() -> None:
     """Make the report, and measure it."""
     capture, zooms = Path(sys.argv[1]), int(sys.argv[2])
     began = time.perf_counter()
-    analysis = analyze(capture)
-    analyzed = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="pathscope-report-") as indexes:
         # Imported here, as the command does it: that is part of what a reader waits for.
         from pathscope.reports.report.app import create_app
         from pathscope.reports.report.data import ReportData
-        from pathscope.reports.report.load import case_of, numbered
+        from pathscope.reports.report.load import case_of_capture, numbered
         from pathscope.reports.report.pages import association
 
-        (case,) = numbered([case_of(analysis, Path(indexes))])
-        indexed = time.perf_counter()
+        (case,) = numbered([case_of_capture(capture, Path(indexes))])
+        analyzed = time.perf_counter()
         browser = Browser(create_app(ReportData((case,))), association.FIGURES)
         for address in ("/", "/_dash-layout", "/_dash-dependencies"):
             browser.get(address)
@@ -150,8 +146,7 @@ def main() -> None:
         "packets": case.capture["frames"]["read"],
         "is_quick": case.is_quick,
         "analysis_s": analyzed - began,
-        "index_s": indexed - analyzed,
-        "ready_s": ready - analyzed,
+        "ready_s": ready - began,
         "first_page_s": first - ready,
         "figures": len(association.FIGURES),
         "page_s": taken["page"],

@@ -17,7 +17,7 @@ from .index import FORMAT, HEAD, PACKETS, Index, definitions, folder_of, identit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .ledger import ReadOptions
+    from .ledger import Ledger, ReadOptions
 
 BLOCK_BYTES = 1 << 20
 """Of the capture, to a block: what is read for a single packet, as a rule."""
@@ -59,21 +59,26 @@ def build(
         When the index cannot be written.
     """
     folder = folder or folder_of(capture)
+    ledger = read(capture, options, progress, folder)
+    return Index(capture, folder, ledger.capture, options)
+
+
+def read(
+    capture: Path,
+    options: ReadOptions,
+    progress: Callable[[int, int | None], None] | None,
+    folder: Path,
+) -> Ledger:
+    """Read a capture into its ledger, and write its index to a folder, in one pass.
+
+    Parameters and errors are those of `build`; the ledger has no table of sightings.
+    """
     if folder.exists() and not (folder / HEAD).is_file():
         raise FileExistsError(f"{folder} exists and is no index")
-    running = _core.Pass(
-        [capture],
-        bin_ns=options.bin_ns,
-        udp_ports=None if options.udp_ports is None else list(options.udp_ports),
-        reorder_window_ns=options.reorder_window_ns,
-        filter=options.filter,
-        flows=options.flows,
-        flow_capacity=options.flow_capacity,
-        index_block_bytes=BLOCK_BYTES,
-    )
+    running = ledgers.begin(capture, options, index_block_bytes=BLOCK_BYTES)
     before = identity(capture)
     with _new_folder(folder) as temporary:
-        facts = _write_tables(running, temporary, progress)
+        ledger = ledgers.of_pass(capture, _write_tables(running, temporary, progress), options)
         if identity(capture) != before:
             raise _core.CaptureError(f"{capture}: changed while it was being indexed")
         head = {
@@ -81,16 +86,16 @@ def build(
             "definitions": definitions(),
             "capture": before,
             "options": normal(options),
-            "facts": facts,
+            "facts": ledger.capture,
         }
         (temporary / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n")
-    return Index(capture, folder, facts, options)
+    return ledger
 
 
 def _write_tables(
     running: _core.Pass, folder: Path, progress: Callable[[int, int | None], None] | None
 ) -> dict[str, Any]:
-    """Run the pass and write what it finds; returns the facts of the capture."""
+    """Run the pass and write what it finds, which is returned."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -112,14 +117,13 @@ def _write_tables(
                 writer.write_batch(pa.record_batch(batch))
             if progress is not None:
                 progress(*running.progress())
-        result = running.finish()
+        result: dict[str, Any] = running.finish()
         for batch in result["index"].pop(PACKETS):
             writer.write_batch(pa.record_batch(batch))
     for name, batch in (result["tables"] | result["index"]).items():
         table = pa.Table.from_batches([pa.record_batch(batch)])
         parquet.write_table(table, folder / f"{name}.parquet", compression="zstd")
-    facts: dict[str, Any] = result["capture"]
-    return facts
+    return result
 
 
 @contextmanager

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ... import sets
 from ...dissectors._core import CaptureError
+from ...dissectors.index import folder_of
 from ...dissectors.ledger import ReadOptions
+from . import data as datas
 from .data import Case, ReportData, reading
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ LOG = logging.getLogger(__name__)
 COMPARISON, FIDELITY = "pathscope.compare/1", "pathscope.fidelity/1"
 
 LARGEST_DOCUMENT_BYTES = 256_000_000
+
+LEAST_FRAME_BYTES = 64
+"""In a capture: a record's header, and those of Ethernet, IP and a transport."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +132,37 @@ def _cases(group: tuple[sets.Source, ...], how: How) -> Iterator[Case]:
         for run in sets.read(source, how.labels):
             yield Case("", run.name, run.document, scenario=run.scenario)
         return
-    analysis = analyze(source.path, end=how.end, **known)
     if source.kind == "run":
-        found = case_of(analysis, how.indexes)
+        found = case_of(analyze(source.path, end=how.end, **known), how.indexes)
         yield replace(found, name=str(source.path), scenario=_scenario(source.path))
     else:
-        yield case_of(analysis, how.indexes)
+        yield case_of_capture(source.path, how.indexes, **known)
+
+
+def case_of_capture(capture: Path, indexes: Path | None, **known: Any) -> Case:
+    """Analyze a capture; when it is large, the same pass makes its index in a folder of its own.
+
+    Parameters
+    ----------
+    capture
+        A capture file.
+    indexes
+        Folder for that index; None: none is made.
+    known
+        What `api.analyze` takes beside it; raises what that does.
+    """
+    from ...api import analyze
+
+    if indexes is not None and _may_be_large(capture) and not folder_of(capture).exists():
+        folder = _new_index(indexes)
+        try:
+            analysis = analyze(capture, index=folder, **known)
+        except (CaptureError, ValueError, OSError) as error:
+            # A compressed capture has none: without one, it either has another fault or is read.
+            LOG.info("%s has no index: %s", capture, error)
+        else:
+            return replace(case_of(analysis), index=folder)
+    return case_of(analyze(capture, **known), indexes)
 
 
 def case_of(analysis: Analysis, indexes: Path | None = None) -> Case:
@@ -143,7 +173,7 @@ def case_of(analysis: Analysis, indexes: Path | None = None) -> Case:
     analysis
         Of one capture, or of the two of one run.
     indexes
-        Folder for that index; None: none is made.
+        Folder for that index, which takes another pass; None: none is made.
     """
     from ..figures.links import told
 
@@ -161,14 +191,23 @@ def _indexed(case: Case, analysis: Analysis, indexes: Path) -> Case:
     """Give a large capture an index, so that a window is read without the rest."""
     from ...dissectors.indexing import build
 
-    folder = Path(tempfile.mkdtemp(dir=indexes)) / "index"
+    folder = _new_index(indexes)
     try:
         build(case.files[0], reading(analysis), folder=folder)
     except (CaptureError, ValueError, OSError) as error:
-        # A compressed capture has none: it is drawn from the ledger, and its packets by a pass.
+        # Drawn from the ledger, and its packets by a pass.
         LOG.info("%s has no index: %s", case.name, error)
         return case
     return replace(case, index=folder)
+
+
+def _new_index(indexes: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=indexes)) / "index"
+
+
+def _may_be_large(capture: Path) -> bool:
+    """Whether a file has room for more frames than are read without an index."""
+    return capture.stat().st_size > datas.MOST_FRAMES_WITHOUT_INDEX * LEAST_FRAME_BYTES
 
 
 def _scenario(run: Path) -> str | None:

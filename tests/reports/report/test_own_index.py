@@ -73,6 +73,24 @@ def test_a_window_is_read_through_it(
     assert case.frame(1400).decoder == "own"  # tshark would read all before it
 
 
+def test_it_is_made_in_the_pass_of_the_analysis(
+    capture: Path, indexes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = loaded(capture, None).document
+    begun = []
+    begin = ledger.begin
+
+    def counted(*given: Any, **named: Any) -> Any:
+        begun.append(given)
+        return begin(*given, **named)
+
+    monkeypatch.setattr(ledger, "begin", counted)
+    case = loaded(capture, indexes)
+    assert len(begun) == 1
+    assert case.index is not None
+    assert case.document == expected
+
+
 def test_one_beside_the_capture_is_used(capture: Path, indexes: Path) -> None:
     build(capture, reading(loaded(capture, None).analysis))  # type: ignore[arg-type]
     case = loaded(capture, indexes)
@@ -91,7 +109,7 @@ def test_two_ends_have_one_for_the_first(capture: Path, indexes: Path) -> None:
 def test_a_small_capture_needs_none(
     capture: Path, indexes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(datas, "MOST_FRAMES_WITHOUT_INDEX", 10_000)
+    monkeypatch.setattr(datas, "MOST_FRAMES_WITHOUT_INDEX", 100_000)
     case = loaded(capture, indexes)
     assert case.is_quick
     assert list(indexes.iterdir()) == []
