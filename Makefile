@@ -39,7 +39,7 @@ demo: build ## show the handovers of the failover capture
 
 test: build lint types rust ## run every check and every test
 	@.ci/system-packages "$(PYTHON)" test
-	$(PY) -m pytest --numprocesses auto
+	$(PY) -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
 lint: build ## ruff: style and format of the Python code
 	$(VENV)/bin/ruff check .

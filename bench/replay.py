@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -55,8 +56,7 @@ def paced(made: Wires, seconds: int, rounds: int) -> list[Paced]:
     }
     ours[ONE_INTERFACE] = sending.orders(path, made, one_link=True)
     runs: dict[str, Callable[[], None]] = {
-        name: lambda orders=orders: sending.send(orders)  # type: ignore[misc]
-        for name, orders in ours.items()
+        name: partial(sending.send, orders) for name, orders in ours.items()
     }
     runs["tcpreplay"] = lambda: sending.tcpreplay(made, path, "--preload-pcap")
     found = {name: Paced(name) for name in runs}

@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..lab import batch, tables
 from ..lab.guest import SEARCH
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
 
 class InterfaceError(RuntimeError):
@@ -57,3 +62,11 @@ def table(*command: str) -> list[dict[str, Any]]:
 def environment() -> dict[str, str]:
     """Return the variables for a command: an ordinary user's path lacks the folders of these."""
     return {**os.environ, "PATH": SEARCH}
+
+
+def kept_tc(folder: Path | None = None) -> AbstractContextManager[batch.Batch]:
+    """Keep a tc of this namespace; `folder` has tables of netem's distributions."""
+    variables = environment()
+    if folder is not None:
+        variables[tables.FOLDER] = str(folder)
+    return batch.running([], variables, InterfaceError)

@@ -9,7 +9,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from . import (
-    batch,
     commands,
     diversion,
     exclusive,
@@ -22,7 +21,6 @@ from . import (
     signals,
     snapshot,
 )
-from .batch import Batch
 from .commands import InterfaceError
 from .diversion import HOOKS
 from .journal import Device, Journal
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
+    from ..lab.batch import Batch
     from .diversion import Hook
 
 Outlet = tuple[str, str, str]
@@ -133,7 +132,7 @@ class Session:
                 for way in device.ways:
                     diversion.divert(device.name, way, done.mark)
                     self._ifbs[device.name, way.hook] = way.ifb
-            with batch.running(tables) as self._tc:
+            with commands.kept_tc(tables) as self._tc:
                 yield
         finally:
             with signals.held_back():

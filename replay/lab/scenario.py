@@ -15,8 +15,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.lines import document_of, line_of
-from . import impairment, impairments, shorthand
+from ...analyzer.lines import line_of
+from . import impairment, impairments, shorthand, toml_file
 from .finite import EXPECTED, not_finite
 
 if TYPE_CHECKING:
@@ -132,11 +132,7 @@ def load(path: Path, changes: Sequence[str] = ()) -> Scenario:
     OSError
         When the file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
-    document = document_of(text, str(path), ScenarioError)
+    text, document = toml_file.read(path, ScenarioError)
     for change in changes:
         _apply(document, change)
 

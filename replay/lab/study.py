@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.lines import document_of, line_of
+from ...analyzer.lines import line_of
 from ...analyzer.quantities import QUANTITIES, ROUTE
 from ...analyzer.units import SHOWN
-from . import catalog
+from . import catalog, toml_file
 from .derived import NUMBERS
 from .finite import EXPECTED, not_finite
 from .scenario import ScenarioError, shown, told
@@ -96,11 +96,7 @@ def load(path: Path) -> Study:
     OSError
         When the file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
-    document = document_of(text, str(path), StudyError)
+    text, document = toml_file.read(path, StudyError)
 
     def refuse(key: Key, what: str) -> StudyError:
         where = shown(key) if key else "the study"

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...analyzer.lines import document_of, line_of
-from ..lab import impairment
+from ...analyzer.lines import line_of
+from ..lab import impairment, toml_file
 from ..lab.finite import EXPECTED, not_finite
 from ..lab.scenario import schema as lab_schema
 from ..lab.scenario import shown, told
@@ -114,11 +114,7 @@ def load(path: Path) -> Profile:
     OSError
         When the file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ProfileError(f"{path}: at byte {error.start}: expected UTF-8 text") from error
-    document = document_of(text, str(path), ProfileError)
+    text, document = toml_file.read(path, ProfileError)
 
     def refuse(key: Key, what: str) -> ProfileError:
         return ProfileError(f"{path}:{line_of(text, key)}: {_refuse(key, what)}")

@@ -167,9 +167,8 @@ def changes(group: Node) -> list[str]:
     texts = []
     for key, values in found:
         end, _, rest = key.partition(".")
-        if end in ENDS and {(f"{name}.{rest}", values) for name in ENDS} <= known:
-            key = rest  # noqa: PLW2901
-        texts.append(f"{key}: {values}")
+        of_both = end in ENDS and {(f"{name}.{rest}", values) for name in ENDS} <= known
+        texts.append(f"{rest if of_both else key}: {values}")
     return list(dict.fromkeys(texts))
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pathscope.replay.request import Replay
 
+pytestmark = pytest.mark.guest
+
 NO_HOST = host.missing(("namespaces", "links"))
 
 TRACE = CAPTURES / "lab-failover" / "client.pcapng"
@@ -108,7 +110,6 @@ sys.exit(0 if after.count("noqueue") == after.count("qdisc") else "qdiscs are le
 """
 
 
-@pytest.mark.skipif(guest.missing() is not None, reason="no guest kernel here")
 def test_an_interface_that_is_impaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = tmp_path / "profile.toml"
     profile.write_text("[paths.wlan]\nto_server = {delay_ms = 10, loss_percent = 20}\n")

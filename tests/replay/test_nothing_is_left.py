@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leftovers import interfaces, moment, namespaces, nothing_left
-from pathscope.replay.lab import folder, guest, host
+from pathscope.replay.lab import folder, host
 from pathscope.replay.packets import log
 from running import CAPTURES, PROGRAM, ROOT
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 NO_HOST = host.missing(("namespaces", "links", "wires"))
 
-pytestmark = pytest.mark.skipif(NO_HOST is not None, reason=f"no wires for us here: {NO_HOST}")
+pytestmark = [
+    pytest.mark.guest,
+    pytest.mark.skipif(NO_HOST is not None, reason=f"no wires for us here: {NO_HOST}"),
+]
 
 TRACE = CAPTURES / "lab-failover" / "client.pcapng"
 
@@ -54,7 +57,6 @@ def test_a_replay_that_is_killed(seed: int, tmp_path: Path) -> None:
     killed(started(place), place, moment(seed, 0.5, 6))
 
 
-@pytest.mark.skipif(guest.missing() is not None, reason="no guest kernel here")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_replay_in_the_guest_that_is_killed(seed: int, tmp_path: Path) -> None:
     profile = tmp_path / "profile.toml"

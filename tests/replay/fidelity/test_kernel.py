@@ -10,15 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pathscope.replay.lab import guest, host
 from replaying import Flow, network, orders, replay, write_flows
 
 if TYPE_CHECKING:
     from pathscope.replay.fidelity.model import Fidelity, RouteCounts, Row
 
-LACK = guest.missing() if host.missing(("wires", "netem")) else None
-
-pytestmark = pytest.mark.skipif(LACK is not None, reason=f"no kernel with netem here: {LACK}")
+pytestmark = pytest.mark.guest
 
 DURATION_S = 20
 

@@ -12,6 +12,8 @@ import pytest
 from interfaces_wire import IN_THE_GUEST
 from pathscope.replay.lab import guest
 
+pytestmark = pytest.mark.guest
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 LIMIT_S = 540
@@ -39,7 +41,6 @@ WHICH = (
 TESTS = f"-m pytest {OPTIONS} --rootdir {ROOT} " + " ".join(f"'{HERE}/{name}'" for name in WHICH)
 
 
-@pytest.mark.skipif(guest.missing() is not None, reason=f"no guest: {guest.missing()}")
 def test_they_pass_in_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # In place of the run that the guest is for.
     script, places = re.subn(r"-m \S+ /run/run", TESTS, guest.INIT)

@@ -252,9 +252,11 @@ def test_an_error_in_the_block_restores(tmp_path: Path) -> None:
 
 
 HOLD = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from pathscope.replay.interfaces.session import open_session
+# Tests that were started to outlive a terminal ignore it, and so would this.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 with open_session([("wlan", "to_server", "v0")], egress=["v0"], state_dir=Path(sys.argv[1])):
     print("open", flush=True)
     time.sleep(60)

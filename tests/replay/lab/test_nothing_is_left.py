@@ -19,6 +19,8 @@ from pathscope.replay.lab import folder, host, tether
 from pathscope.replay.lab.run import run
 from pathscope.replay.lab.scenario import parse
 
+pytestmark = pytest.mark.guest
+
 SCENARIO = {"duration_s": 5, "paths": {"wlan": {"client": "10.0.1.1", "server": "10.0.1.2"}}}
 
 GUEST = """

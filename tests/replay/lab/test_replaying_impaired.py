@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 from pathscope.replay import evidence
-from pathscope.replay.lab import events, folder, guest, host
+from pathscope.replay.lab import events, folder
 from pathscope.replay.packets import log
 from pathscope.replay.request import Replay
 from replaying import Flow, network, orders, replay, write_flows
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from pathscope.replay.fidelity.model import Row
     from pathscope.replay.run import Outcome
 
-LACK = guest.missing() if host.missing(("wires", "netem")) else None
-
-pytestmark = pytest.mark.skipif(LACK is not None, reason=f"no kernel with netem here: {LACK}")
+pytestmark = pytest.mark.guest
 
 DURATION_S = 30
 

@@ -16,6 +16,8 @@ from pathscope.replay.lab.run import LabError
 from pathscope.replay.lab.scenario import Scenario
 from running import CAPTURES, inside
 
+pytestmark = pytest.mark.guest
+
 STUDY = """\
 title = "A small study."
 source = "Nobody."

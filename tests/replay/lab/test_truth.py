@@ -28,6 +28,8 @@ from truth import (
     untold,
 )
 
+pytestmark = pytest.mark.guest
+
 SLACK_S = 0.4
 """Between a timer's time and what is done of it: three expiries in a clock that ticks every 10 ms,
 the time to the next message, and a busy machine; less than one RTO, so that each is told."""

@@ -14,6 +14,8 @@ from pathscope.analyzer.model import AsconfExchange, Association
 from pathscope.replay.lab import events, folder
 from truth import WITHIN_NS, Truth, label, made, only
 
+pytestmark = pytest.mark.guest
+
 REQUESTS = {
     "add": "address-add",
     "set-primary": "set-peer-primary",

@@ -10,6 +10,8 @@ import pytest
 from pathscope.replay.lab import folder
 from running import CAPTURES, MIXED, ROOT, inside
 
+pytestmark = pytest.mark.guest
+
 FAILOVER = CAPTURES / "lab-failover" / "client.pcapng"
 
 

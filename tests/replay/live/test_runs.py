@@ -13,6 +13,8 @@ from pathscope.replay.live.errors import LiveError
 from pathscope.replay.live.run import plan
 from running import CAPTURES, MIXED
 
+pytestmark = pytest.mark.guest
+
 FEW_MS = {"paths": {"*": {"both": {"delay_ms": 10}}}}
 
 

@@ -20,6 +20,8 @@ from pathscope.replay.profiles.profile import load, parse
 from running import CAPTURES
 from twoends import READ, crossed
 
+pytestmark = pytest.mark.guest
+
 SECOND = 1_000_000_000
 
 CUT = ("lab-failover", "lab-one-way", "lab-return", "lab-three-paths", "lab-potentially-failed")

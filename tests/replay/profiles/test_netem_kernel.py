@@ -15,7 +15,7 @@ from pathscope.replay.lab.impairment import complete, rules
 from pathscope.replay.lab.tables import entries
 from running import ROOT
 
-pytestmark = pytest.mark.skipif(guest.missing() is not None, reason=str(guest.missing()))
+pytestmark = pytest.mark.guest
 
 LONGEST_S = 180
 

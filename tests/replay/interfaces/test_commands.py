@@ -7,14 +7,15 @@ import signal
 from pathlib import Path
 
 import pytest
-from pathscope.replay.interfaces import batch
+from pathscope.replay.interfaces import commands
 from pathscope.replay.interfaces.commands import InterfaceError
+from pathscope.replay.lab.batch import Batch
 
 pytestmark = pytest.mark.usefixtures("cable")
 
 
 def test_answers_and_refusals_in_turn() -> None:
-    with batch.running() as tc:
+    with commands.kept_tc() as tc:
         for _ in range(3):
             assert tc.do("qdisc add dev v0 root handle 9: pfifo", "qdisc show dev v0").startswith(
                 "qdisc pfifo 9: root"
@@ -29,7 +30,7 @@ def words_of(process: str) -> list[bytes]:
 
 
 def test_a_tc_that_has_ended_says_so() -> None:
-    with batch.running() as tc:
+    with commands.kept_tc() as tc:
         tc.do("qdisc show dev v0")
         # Of this process alone: others on this machine have a tc, too.
         children = Path("/proc/thread-self/children").read_text().split()
@@ -39,7 +40,7 @@ def test_a_tc_that_has_ended_says_so() -> None:
             tc.do("qdisc show dev v0")
 
 
-def refusal(tc: batch.Batch, line: str) -> str:
+def refusal(tc: Batch, line: str) -> str:
     try:
         tc.do(line)
     except InterfaceError as error:
@@ -50,7 +51,7 @@ def refusal(tc: batch.Batch, line: str) -> str:
 def test_tables_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "wlan.dist").write_text("0 100 200\n")
     netem = "qdisc add dev v0 root netem delay 5ms 1ms distribution"
-    with batch.running(tmp_path) as tc:
+    with commands.kept_tc(tmp_path) as tc:
         # tc reads the table before it asks the kernel, which may have no netem.
         assert "nix.dist" in refusal(tc, f"{netem} nix")
         assert refusal(tc, f"{netem} wlan") in ("", "Error: Specified qdisc kind is unknown.")
