@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay bench-report screenshots accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench-replay: build ## measure how replay keeps time and how fast it sends, besi
 
 bench-report: build ## measure how soon the report of a large run is ready, and how quick its zooms are
 	$(PY) bench/report.py --write docs/performance.md
+
+bench-large: build ## measure analyze and the index on a capture of 20 GB, which is made in bench/data
+	$(PY) bench/large.py --write docs/performance.md
 
 conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test

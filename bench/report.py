@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from captures import capture_of, warm
+from page import Promise, machine, only_release, table, verdicts, write
 from pathscope.dissectors import _core
-from run import PACKETS, machine, table
-
-BEGIN, END = "<!-- bench report: begin -->", "<!-- bench report: end -->"
+from run import PACKETS
 
 # What is promised, of a run of two million packets.
 MOST_READY_S = 5.0
@@ -47,7 +46,7 @@ def measured(capture: Path, zooms: int) -> Round:
     return found
 
 
-def promises(rounds: list[Round]) -> list[tuple[str, bool, str]]:
+def promises(rounds: list[Round]) -> list[Promise]:
     """Return every promise, whether it was kept, and what was measured."""
     ready = statistics.median(one["ready_s"] for one in rounds)
     zoom = statistics.median(s for one in rounds for s in one["page_s"])
@@ -104,18 +103,6 @@ def versions() -> str:
     return f"pathscope {_core.__version__} ({_core.build_profile} build), {packages}"
 
 
-def write(path: Path, text: str) -> None:
-    """Put the report between its markers in a document, or at the end of one without them."""
-    old = path.read_text()
-    if BEGIN not in old:
-        old = f"{old.rstrip()}\n\n## Report\n\n{BEGIN}\n{END}\n"
-    before, _, rest = old.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        sys.exit(f"{path}: expected the marker {END} after {BEGIN}")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-
-
 def main() -> int:
     """Run the benchmark; the exit code is 1 when a promise was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -124,19 +111,18 @@ def main() -> int:
     parser.add_argument("--zooms", type=int, default=40, help="zooms in each")
     parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's tables")
     options = parser.parse_args()
-    if _core.build_profile != "release":
-        sys.exit(f"pathscope was built as {_core.build_profile}: only a release build is measured")
+    only_release(_core.build_profile)
     capture = capture_of(options.packets)
     warm(capture)
     rounds = [measured(capture, options.zooms) for _ in range(options.rounds)]
     kept = promises(rounds)
     lines = [*about(rounds, capture), ""]
-    lines += [f"- {text}: {'kept' if held else 'MISSED'} ({value})" for text, held, value in kept]
+    lines += verdicts(kept)
     lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions()}."]
     text = "\n".join(lines)
     print(text)
     if options.write:
-        write(options.write, text)
+        write(options.write, "bench report", "Report", text)
     return 0 if all(held for _, held, _ in kept) else 1
 
 
