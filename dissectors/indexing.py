@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from .index import FORMAT, HEAD, PACKETS, Index, definitions, folder_of, identit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pyarrow import parquet
 
     from .ledger import Ledger, ReadOptions
 
@@ -101,29 +104,41 @@ def _write_tables(
 
     path = folder / f"{PACKETS}.parquet"
     schema = schemas()[PACKETS]
-    with parquet.ParquetWriter(
-        path,
-        schema,
-        compression="zstd",
-        # What counts up is best kept as differences, everything else as a few different values.
-        use_dictionary=[name for name in schema.names if name not in COUNTING],
-        column_encoding=dict.fromkeys(COUNTING, "DELTA_BINARY_PACKED"),
-    ) as writer:
-        # One row group a block, in the blocks' order: their numbers are the same.
+    with (
+        parquet.ParquetWriter(
+            path,
+            schema,
+            compression="zstd",
+            # What counts up is best kept as differences, all else as a few different values.
+            use_dictionary=[name for name in schema.names if name not in COUNTING],
+            column_encoding=dict.fromkeys(COUNTING, "DELTA_BINARY_PACKED"),
+        ) as writer,
+        ThreadPoolExecutor(max_workers=1) as beside,
+    ):
+        # One row group a block, in the blocks' order: their numbers are the same. Written beside
+        # the pass, which is as much work again; one step's blocks at a time, so that few wait.
+        written = beside.submit(_write_blocks, writer, [])
         more = True
         while more:
             more = running.step(ledgers.STEP_RECORDS)
-            for batch in running.take_index():
-                writer.write_batch(pa.record_batch(batch))
+            written.result()
+            written = beside.submit(_write_blocks, writer, running.take_index())
             if progress is not None:
                 progress(*running.progress())
+        written.result()
         result: dict[str, Any] = running.finish()
-        for batch in result["index"].pop(PACKETS):
-            writer.write_batch(pa.record_batch(batch))
+        _write_blocks(writer, result["index"].pop(PACKETS))
     for name, batch in (result["tables"] | result["index"]).items():
         table = pa.Table.from_batches([pa.record_batch(batch)])
         parquet.write_table(table, folder / f"{name}.parquet", compression="zstd")
     return result
+
+
+def _write_blocks(writer: parquet.ParquetWriter, batches: list[Any]) -> None:
+    import pyarrow as pa
+
+    for batch in batches:
+        writer.write_batch(pa.record_batch(batch))
 
 
 @contextmanager
