@@ -127,12 +127,14 @@ TEXTS: dict[str, Callable[[Any, str], Any]] = {
 
 def _condition(field: pa.Field, model: Any, origin_ns: int) -> pc.Expression:
     asked = model.get("type") if isinstance(model, dict) else None
+    if not isinstance(asked, str):
+        raise QueryError(f"{field.name}: no comparison")
     column = pc.field(field.name)
     if asked == "blank":
         return column.is_null()
     if asked == "notBlank":
         return column.is_valid()
-    value = None if asked is None else model.get("filter")
+    value = model.get("filter")
     match kind(field):
         case "number" if asked == "inRange":
             low = _number(field, value, origin_ns)
@@ -143,7 +145,7 @@ def _condition(field: pa.Field, model: Any, origin_ns: int) -> pc.Expression:
             return column == (asked == "true")
         case "text" if asked in TEXTS and isinstance(value, str):
             return TEXTS[asked](column, value)
-    raise QueryError(f"{field.name}: no comparison {str(asked)[:40]!r} with such a value")
+    raise QueryError(f"{field.name}: no comparison {asked[:40]!r} with such a value")
 
 
 def _number(field: pa.Field, value: Any, origin_ns: int) -> pa.Scalar:

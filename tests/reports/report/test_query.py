@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pathscope import api
 from pathscope.dissectors.ledger import schemas
@@ -111,6 +111,7 @@ def test_what_is_no_filter_is_told(model: Any) -> None:
 
 
 @given(JSON)
+@example({"tsn": {"type": []}})
 def test_any_json_is_a_filter_or_told(value: Any) -> None:
     try:
         model = query.read_filter(json.dumps(value))
