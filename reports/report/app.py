@@ -75,6 +75,11 @@ def create_app(
     return app
 
 
+def _scheme(name: str, other: str) -> Component:
+    """Say which theme is on and, to those who listen, what the button does."""
+    return html.Span([f"Theme: {name}", dmc.VisuallyHidden(f", switch to {other}")])
+
+
 def layout(*, is_watched: bool) -> Component:
     """Return what stands around every page."""
     return dmc.MantineProvider(
@@ -92,12 +97,11 @@ def layout(*, is_watched: bool) -> Component:
                             dmc.Anchor("pathscope", href="/", refresh=False, fw=700, c="inherit"),
                             dmc.ColorSchemeToggle(
                                 id="scheme",
-                                lightIcon=html.Span("light"),
-                                darkIcon=html.Span("dark"),
+                                lightIcon=_scheme("light", "dark"),
+                                darkIcon=_scheme("dark", "light"),
                                 variant="default",
                                 w="auto",
                                 px="xs",
-                                **{"aria-label": "Switch between light and dark"},
                             ),
                         ],
                         justify="space-between",
