@@ -21,10 +21,10 @@ from ..figures.sheet import caption, empty
 from . import query
 from .blocks import Notice
 from .downloads import figure_address, packets_address
-from .drawing import zoom_origin_ns
+from .drawing import is_timed
 from .pages import PAGES, blocks
 from .parts import frame, render, selection
-from .parts.words import badges, hinted, notice
+from .parts.words import badges, copying, hinted, notice
 from .state import FIELDS, parse
 from .view import resolve
 
@@ -97,7 +97,7 @@ def figure(desk: Desk, name: str, address: str | None, look: Look) -> tuple[Any,
         drawn = desk.draw(name, view, look)
     except TOLD as error:
         reason = f"This cannot be drawn: {error}"
-        return empty(reason, look), name, "", "", figure_address(view.state, name)
+        return empty(reason, look), name, "", None, figure_address(view.state, name)
     about = drawn.about
     head = [
         dmc.Group(
@@ -111,8 +111,8 @@ def figure(desk: Desk, name: str, address: str | None, look: Look) -> tuple[Any,
         dmc.Text(about.unit, c="dimmed", size="xs"),
     ]
     words = caption(drawn.figure)
-    expression = about.wireshark_filter or ""
-    return drawn.figure, head, words, expression, figure_address(view.state, name)
+    button = copying(about.wireshark_filter)
+    return drawn.figure, head, words, button, figure_address(view.state, name)
 
 
 def zoomed(desk: Desk, address: str | None, name: str, layout: Node | None) -> str | None:
@@ -122,11 +122,10 @@ def zoomed(desk: Desk, address: str | None, name: str, layout: Node | None) -> s
         return None
     if any(_WHOLE.fullmatch(key) for key in layout):
         return _other(view, replace(view.state, from_ns=None, to_ns=None))
-    origin_ns, span = zoom_origin_ns(name, view), _range(layout)
-    if origin_ns is None or span is None:
+    span = _range(layout)
+    if span is None or not is_timed(name):
         return None
-    start_ns = origin_ns - view.case.origin_ns
-    from_ns, to_ns = (start_ns + round(end_s * 1e9) for end_s in span)
+    from_ns, to_ns = (round(end_s * 1e9) for end_s in span)
     return _other(view, replace(view.state, from_ns=from_ns, to_ns=to_ns))
 
 
@@ -248,7 +247,7 @@ def register(app: Dash, desk: Desk) -> None:
         Output({"part": "figure", "name": MATCH}, "figure"),
         Output({"part": "head", "name": MATCH}, "children"),
         Output({"part": "caption", "name": MATCH}, "children"),
-        Output({"part": "filter", "name": MATCH}, "value"),
+        Output({"part": "filter", "name": MATCH}, "children"),
         Output({"part": "csv", "name": MATCH}, "href"),
         Input("address", "href"),
         Input("theme", "data"),
@@ -361,7 +360,7 @@ def _failed_figure(error: Exception) -> tuple[Any, ...]:
     """Say where a figure would be that it is our mistake; the log has the rest."""
     LOG.error("a figure failed", exc_info=error)
     figure = empty(f"A mistake in pathscope: {error}. The command's output has more.", Look())
-    return figure, "A figure that failed", "", "", no_update
+    return figure, "A figure that failed", "", None, no_update
 
 
 def _failed_page(error: Exception) -> tuple[Any, ...]:

@@ -57,20 +57,18 @@ def badges(bases: Iterable[str]) -> list[Component]:
     ]
 
 
-def copying(expression: str | None, **more: Any) -> Component:
+def copying(expression: str | None) -> Component:
     """Return a button that copies a Wireshark display filter; nothing where there is none."""
-    if expression is None and not more:
+    if expression is None:
         return html.Span()
     return dmc.CopyButton(
         "Wireshark filter",
-        value=expression or "",
+        value=expression,
         copiedChildren="copied",
         copiedColor="teal",
         color="gray",
         variant="default",
         size="compact-xs",
-        display=None if expression else "none",
-        **more,
     )
 
 
