@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..report.theme import template
-from . import columns, instants
+from . import clock, columns, instants
 from .about import About
 from .sheet import captioned, empty, level
 from .text import counted, escaped
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 ABOUT = About(
     title="Packets between the hosts",
     question="Which packet went which way, on which path, when?",
-    unit="seconds since the association's first packet, downwards; a row a packet",
+    unit=f"{clock.SECONDS}, downwards; a row a packet",
     definition=(
         "Every SCTP packet of the window, with its chunks, from its sender to its receiver, at "
         "the time at which the capture has it. How long it was on its way, and whether it "
@@ -246,7 +246,7 @@ def _draw_packets(
         start, end = ends if one.sender == "a" else ends[::-1]
         x += [start, (start + end) / 2, end, None]
         y += [row] * 3 + [None]
-        told += [f"frame {one.frame}, {one.at_s:.6f} s: {one.text}"] * 3 + [None]
+        told += [f"frame {one.frame}, {clock.written(one.at_s)} s: {one.text}"] * 3 + [None]
     first = own[0][1]
     colour = look.path(first.path)
     figure.add_trace(
@@ -326,7 +326,7 @@ def _lay_out(
         zeroline=False,
     )
     figure.update_yaxes(
-        title_text="time since the association's first packet [s]",
+        title_text=clock.TITLE,
         tickvals=down[::every],
         ticktext=[f"{one.at_s:.4f}" for one in found.packets[::every]],
         range=[bottom, 0],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from . import bins, columns
+from . import bins, clock, columns
 from .about import About
 from .sheet import Sheet, empty, level, path_marking
 from .text import counted, escaped, left_out
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="Round-trip time and RTO",
     question="How long did acknowledgements take, and how long would T3-rtx have waited?",
-    unit="ms, on a logarithmic axis; seconds since the association's first packet",
+    unit=f"ms, on a logarithmic axis; {clock.SECONDS}",
     definition=(
         "Mean of a time bin's RTT samples: DATA sent once (Karn's rule), to the SACK that covers "
         "it. RTO model: SRTT + 4 RTTVAR (RFC 9260 section 6.3.1) of the round trips that the "
-        "capture sees, before RTO.Min and RTO.Max clamp it and expiries double it. An expiry of "
+        "capture sees, until the next one, before RTO.Min and RTO.Max clamp it and expiries "
+        "double it. An expiry of "
         "T3-rtx is inferred from the retransmission that it causes; its height is the time since "
         "the timer was started."
     ),
@@ -64,7 +65,7 @@ class Expiries:
 
 @dataclass(frozen=True, slots=True)
 class Rtt:
-    """What the figure draws; x in seconds since the association's first packet.
+    """What the figure draws; x in seconds since frame 1.
 
     Attributes
     ----------
@@ -176,7 +177,8 @@ def _draw_path(sheet: Sheet, one: PathTimes, label: str, bin_s: float) -> None:
     )
     known = np.isfinite(one.rto_ms)
     sheet.line(
-        one.x[known],
+        # It is that of the end of a bin, and holds until the next round trip.
+        one.x[known] + bin_s / 2,
         one.rto_ms[known],
         name=f"RTO model: {label}",
         path=one.path,

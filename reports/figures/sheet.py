@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ..report.theme import path_dash, path_marker, template
-from . import resample
+from . import clock, resample
 from .text import counted, escaped
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .columns import Floats, Ints
     from .look import Look
-
-TIME = "time since the association's first packet [s]"
 
 HEIGHT_PX = 360
 
@@ -163,7 +161,7 @@ class Sheet:
         self.figure.add_trace(trace, row=row, col=1)
 
     def axes(
-        self, *, x: str = TIME, y: Sequence[str], x_range: tuple[float, float] | None = None
+        self, *, x: str = clock.TITLE, y: Sequence[str], x_range: tuple[float, float] | None = None
     ) -> None:
         """Name the axes, one of values for each panel, and cut the axis of x."""
         narrow = {"standoff": 2, "font": {"size": 11}} if self.look.is_narrow else {}

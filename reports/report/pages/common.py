@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import names
-from ...units import file_name
+from ...units import file_name, seconds
 from ..blocks import Column, Link, Notice, Number, Table
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def number(node: Node, column: Column) -> Number:
 
 
 def since(case: Case, ns: int | None) -> str | None:
-    """Return an instant as seconds since frame 1."""
-    return None if ns is None else f"{(ns - case.origin_ns) / 1e9:.6f}"
+    """Return an instant as seconds since frame 1, with every digit."""
+    return None if ns is None else seconds(ns - case.origin_ns)
 
 
 def frame(state: State, number: int | None, *, elsewhere: bool = False) -> Cell:

@@ -158,7 +158,8 @@ def mixed() -> pathscope.Analysis:
 
 def test_flows_add_up_to_their_bytes(mixed: pathscope.Analysis) -> None:
     for flow in mixed.to_dict()["flows"]:
-        found = flows.inputs(flow, mixed.ledger.tables)
+        origin_ns = mixed.to_dict()["captures"][0]["first_frame_ns"]
+        found = flows.inputs(flow, mixed.ledger.tables, origin_ns)
         assert found is not None
         for one in found.directions:
             way = "a_to_b" if one.end == "a" else "b_to_a"
@@ -175,9 +176,9 @@ def test_flows_add_up_to_their_bytes(mixed: pathscope.Analysis) -> None:
 
 def test_a_flow_of_a_stored_result_has_no_figure(mixed: pathscope.Analysis) -> None:
     flow = mixed.to_dict()["flows"][0]
-    assert "no ledger" in caption(flows.draw(flows.inputs(flow, None), WIDE))
+    assert "no ledger" in caption(flows.draw(flows.inputs(flow, None, 0), WIDE))
     seen = Window(flow["end_ns"] + 10**12, flow["end_ns"] + 10**12 + 1)
-    empty = flows.draw(flows.inputs(flow, mixed.ledger.tables, seen), WIDE)
+    empty = flows.draw(flows.inputs(flow, mixed.ledger.tables, 0, seen), WIDE)
     assert caption(empty) == "The flow has no packet in this window."
 
 
