@@ -104,7 +104,7 @@ def draw(found: Alignment, look: Look) -> go.Figure:
     figure.add_vline(x=0, line={"width": 1, "dash": "dot", "color": look.colours.muted})
     _name_rows(figure, found, look)
     figure.update_layout(
-        template=theme.template(look.theme),
+        template=look.template,
         height=140 + ROW_PX * (len(rows) + len(found.places)),
         margin={"l": 8, "r": 16, "t": 24, "b": 8},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom"},

@@ -120,7 +120,7 @@ def draw(found: Intervals, look: Look) -> go.Figure:
     figure.add_vline(x=1, line={"width": 1, "color": look.colours.ink})
     longest = 24 if look.is_narrow else 70
     figure.update_layout(
-        template=theme.template(look.theme),
+        template=look.template,
         height=150 + ROW_PX * len(rows),
         margin={"l": 8, "r": 16, "t": 24, "b": 8},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom"},

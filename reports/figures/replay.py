@@ -128,7 +128,7 @@ def draw(found: Replay, look: Look) -> go.Figure:
             seen.add(trace.name)
             figure.add_trace(trace, row=row, col=1)
     figure.update_layout(
-        template=theme.template(look.theme),
+        template=look.template,
         height=110 + PANEL_PX * len(panels),
         margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 24, "b": 8},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom"},

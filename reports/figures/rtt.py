@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +25,12 @@ ABOUT = About(
     question="How long did acknowledgements take, and how long would T3-rtx have waited?",
     unit=f"ms, on a logarithmic axis; {clock.SECONDS}",
     definition=(
-        "Mean of a time bin's RTT samples: DATA sent once (Karn's rule), to the SACK that covers "
-        "it. RTO model: SRTT + 4 RTTVAR (RFC 9260 section 6.3.1) of the round trips that the "
-        "capture sees, until the next one, before RTO.Min and RTO.Max clamp it and expiries "
-        "double it. An expiry of "
-        "T3-rtx is inferred from the retransmission that it causes; its height is the time since "
-        "the timer was started."
+        "Mean of a time bin's RTT samples, one a SACK: DATA sent once (Karn's rule), to the SACK "
+        "that covers it. RTO model: SRTT + 4 RTTVAR (RFC 9260 section 6.3.1) of one chunk a round "
+        "trip, delayed SACKs and all, and of HEARTBEATs; it holds until the next one, and is that "
+        "before RTO.Min and RTO.Max clamp it and expiries double it. An expiry of T3-rtx is "
+        "inferred from the retransmission that it causes; its height is the time since the timer "
+        "was started."
     ),
     basis=("observed", "inferred"),
 )
@@ -146,8 +146,8 @@ def draw(found: Rtt | None, look: Look) -> go.Figure:
     for one in found.paths:
         _draw_path(sheet, one, escaped(found.labels[one.path]), found.bin_s)
     _draw_expiries(sheet, found)
-    for number, (name, value_ms) in enumerate(found.clamps_ms.items()):
-        _draw_clamp(sheet, name, value_ms, number)
+    for value_ms, names in _levels(found.clamps_ms).items():
+        level(sheet.figure, value_ms, f"{names} (inferred)", look, is_log=True)
     sheet.axes(y=["round-trip time, RTO [ms]"], x_range=(found.from_s, found.to_s))
     sheet.figure.update_yaxes(type="log", dtick=1)
     return sheet.done(*_words(found))
@@ -209,10 +209,12 @@ def _draw_expiries(sheet: Sheet, found: Rtt) -> None:
         )
 
 
-def _draw_clamp(sheet: Sheet, name: str, value_ms: float, number: int) -> None:
-    # Both are often the same: so their names stand at either end.
-    end: Literal["left", "right"] = "left" if number else "right"
-    level(sheet.figure, value_ms, f"{name} (inferred)", sheet.look, at=end, is_log=True)
+def _levels(clamps_ms: dict[str, float]) -> dict[float, str]:
+    """Name the levels: both clamps may be the same."""
+    names: dict[float, list[str]] = {}
+    for name, value_ms in clamps_ms.items():
+        names.setdefault(value_ms, []).append(name)
+    return {value_ms: ", ".join(own) for value_ms, own in names.items()}
 
 
 def _words(found: Rtt) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from ..report.theme import path_dash, path_marker, template
+from ..report.theme import path_dash, path_marker
 from . import clock, resample
 from .text import counted, escaped
 
@@ -69,7 +69,7 @@ class Sheet:
             vertical_spacing=0.06,
         )
         self.figure.update_layout(
-            template=template(look.theme),
+            template=look.template,
             height=height_px,
             margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 16, "b": 8},
             legend=legend(look, height_px),
@@ -164,7 +164,7 @@ class Sheet:
         self, *, x: str = clock.TITLE, y: Sequence[str], x_range: tuple[float, float] | None = None
     ) -> None:
         """Name the axes, one of values for each panel, and cut the axis of x."""
-        narrow = {"standoff": 2, "font": {"size": 11}} if self.look.is_narrow else {}
+        narrow = {"standoff": 2} if self.look.is_narrow else {}
         for row, title in enumerate(y, start=1):
             self.figure.update_yaxes(title={"text": title, **narrow}, row=row, col=1)
         self.figure.update_xaxes(title={"text": x, **narrow}, row=len(y), col=1)
@@ -235,7 +235,7 @@ def legend(look: Look, height_px: int) -> dict[str, Any]:
     """Return where the legend is: above, or below the axis on a screen in the hand."""
     if look.is_narrow:
         below = -AXIS_PX / max(height_px - AXIS_PX, AXIS_PX)
-        return {"orientation": "h", "y": below, "yanchor": "top", "font": {"size": 11}}
+        return {"orientation": "h", "y": below, "yanchor": "top"}
     return {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 
@@ -302,7 +302,7 @@ def empty(reason: str, look: Look, *, height_px: int = 200) -> go.Figure:
     figure = go.Figure()
     blank = {"visible": False, "range": [0, 1], "fixedrange": True}
     figure.update_layout(
-        template=template(look.theme),
+        template=look.template,
         height=height_px,
         margin={"l": 16, "r": 16, "t": 16, "b": 16},
         xaxis=blank,

@@ -323,7 +323,7 @@ def _draw_changes(sheet: Sheet, found: Swimlane, place: dict[int, int]) -> None:
                     "symbol": [
                         symbol if one.basis == "annotated" else f"{symbol}-open" for one, *_ in own
                     ],
-                    "size": 15,
+                    "size": 13,
                     "color": sheet.look.colours.ink,
                     "line": {"width": 2, "color": sheet.look.colours.ink},
                 },

@@ -167,8 +167,9 @@ def _figure(block: Figure, view: View, desk: Desk, name: str) -> Iterator[str]:
 
 def _table(block: Table) -> Iterator[str]:
     yield f"<section><h3>{escape(block.title)}</h3>"
-    if block.what:
-        yield f'<p class="dim">{escape(block.what)}</p>'
+    known = f"Basis: {', '.join(cells.bases(block))}." if block.rows else ""
+    if words := " ".join(filter(None, (block.what, known))):
+        yield f'<p class="dim">{escape(words)}</p>'
     if not block.rows:
         yield f'<p class="dim">{escape(block.empty)}</p></section>\n'
         return
