@@ -39,6 +39,9 @@ MOST_PATHS = 8
 
 HEIGHT_PX = 400
 
+MOST_FINE = 300
+"""Greatest by least: up to here, decades alone are too few ticks."""
+
 
 @dataclass(frozen=True, slots=True)
 class PathTimes:
@@ -149,8 +152,17 @@ def draw(found: Rtt | None, look: Look) -> go.Figure:
     for value_ms, names in _levels(found.clamps_ms).items():
         level(sheet.figure, value_ms, f"{names} (inferred)", look, is_log=True)
     sheet.axes(y=["round-trip time, RTO [ms]"], x_range=(found.from_s, found.to_s))
-    sheet.figure.update_yaxes(type="log", dtick=1)
+    sheet.figure.update_yaxes(type="log", dtick=_ticks(found), tickformat="~g")
     return sheet.done(*_words(found))
+
+
+def _ticks(found: Rtt) -> int | str:
+    """Return the ticks of the logarithmic axis: decades, or 1, 2, 5 where there are few of them."""
+    columns = [each for one in found.paths for each in (one.mean_ms, one.rto_ms)]
+    every = np.concatenate((*columns, found.expiries.elapsed_ms))
+    known = every[np.isfinite(every) & (every > 0)]
+    is_wide = len(known) > 0 and known.max() > MOST_FINE * known.min()
+    return 1 if is_wide else "D2"
 
 
 def _has_any(found: Rtt) -> bool:

@@ -122,11 +122,11 @@ def draw(found: Timers, look: Look) -> go.Figure:
         height=HEIGHT_PX * (2 if across else 1),
         barmode="group",
         margin={"l": 60, "r": 16, "t": 24, "b": 8},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
     )
     _draw_expiries(figure, found, look)
     _draw_numbers(figure, found, look, (2, 1) if across else (1, 2))
     figure.update_yaxes(title_text="T3-rtx [s]", rangemode="tozero", row=1, col=1)
+    sheet.with_room(figure, look)
     return sheet.captioned(figure, _words(found))
 
 

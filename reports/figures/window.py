@@ -35,6 +35,9 @@ ABOUT = About(
 
 MOST_PATHS = 12
 
+HEIGHT_PX, SHARES = 420, (0.62, 0.38)
+"""And of the height: what is outstanding, which may be far less than the window below."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outstanding:
@@ -138,7 +141,7 @@ def draw(found: Outstanding | None, look: Look) -> go.Figure:
         return empty("A stored result has no ledger: there are no time bins to draw.", look)
     if not len(found.advertised.x) and not any(len(line.x) for _, line in found.flight):
         return empty("Nothing of this sender was outstanding in this window.", look)
-    sheet = Sheet(look, lines=len(found.flight) + 1)
+    sheet = Sheet(look, lines=len(found.flight) + 1, shares=SHARES, height_px=HEIGHT_PX)
     for path, line in found.flight:
         sheet.line(
             line.x,
@@ -152,12 +155,14 @@ def draw(found: Outstanding | None, look: Look) -> go.Figure:
         found.advertised.x,
         found.advertised.y,
         name="advertised window",
+        row=2,
         line={"color": look.colours.ink, "width": 1, "shape": "hv"},
         hovertemplate="%{x:.3f} s: %{y:.4g} kB<extra>%{fullData.name}</extra>",
     )
     for number, (start, end) in enumerate(found.closed[:MOST_MARKS]):
         sheet.shade(start, end, "window closed" if number == 0 else "")
-    sheet.axes(y=["user bytes [kB]"], x_range=(found.from_s, found.to_s))
+    titles = ["outstanding [kB]", "a_rwnd [kB]"]
+    sheet.axes(y=titles, x_range=(found.from_s, found.to_s))
     sheet.figure.update_yaxes(rangemode="tozero")
     return sheet.done(*_words(found))
 
