@@ -75,11 +75,6 @@ def create_app(
     return app
 
 
-def _scheme(name: str, other: str) -> Component:
-    """Say which theme is on and, to those who listen, what the button does."""
-    return html.Span([f"Theme: {name}", dmc.VisuallyHidden(f", switch to {other}")])
-
-
 def layout(*, is_watched: bool) -> Component:
     """Return what stands around every page."""
     return dmc.MantineProvider(
@@ -97,11 +92,12 @@ def layout(*, is_watched: bool) -> Component:
                             dmc.Anchor("pathscope", href="/", refresh=False, fw=700, c="inherit"),
                             dmc.ColorSchemeToggle(
                                 id="scheme",
-                                lightIcon=_scheme("light", "dark"),
-                                darkIcon=_scheme("dark", "light"),
+                                lightIcon=html.Span("Theme: light"),
+                                darkIcon=html.Span("Theme: dark"),
                                 variant="default",
                                 w="auto",
                                 px="xs",
+                                fz="sm",
                             ),
                         ],
                         justify="space-between",

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 HINT_WIDTH_PX = 320
 SHOWN_BY = {"hover": True, "focus": True, "touch": True}
 
+IN_LINE = {"display": "inline-block"}
+"""Of what stands around hinted text: a block of its own would break the line."""
+
 BASES = {
     "observed": "both ends of it are in the capture",
     "annotated": "it rests on an instant that the user gave",
@@ -42,6 +45,7 @@ def hinted(text: str, hint: str) -> Component:
         w=HINT_WIDTH_PX,
         withArrow=True,
         events=SHOWN_BY,
+        boxWrapperProps=IN_LINE,
     )
 
 
@@ -52,6 +56,7 @@ def badges(bases: Iterable[str]) -> list[Component]:
             html.Span(dmc.Badge(one, variant="default", size="sm"), tabIndex=0),
             label=BASES[one],
             events=SHOWN_BY,
+            boxWrapperProps=IN_LINE,
         )
         for one in bases
     ]

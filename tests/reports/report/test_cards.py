@@ -69,9 +69,10 @@ def test_every_figure_has_a_button_that_copies_its_filter(reports: list[ReportDa
         for one in blocks(view):
             if not isinstance(one, Figure):
                 continue
-            _, _, _, button, csv = callbacks.figure(
+            figure, _, _, button, csv, style = callbacks.figure(
                 own, one.name, view.state.address(), callbacks.look_of("light", 1280)
             )
+            assert style == {"height": figure.layout.height}
             assert csv.endswith(".csv") or ".csv?" in csv
             text = PlotlyJSONEncoder().encode(button)
             assert ("CopyButton" in text) == (one.name not in OF_NO_CAPTURE), one.name
