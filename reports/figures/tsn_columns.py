@@ -139,10 +139,11 @@ def _of_path(path: int, own: Ints, chunks: tuple[Floats, Ints, Ints], part: Part
     chunks
         Times, distances and frames of all.
     """
-    x, y, frame = (column[own] for column in chunks)
+    times, distances, frames = chunks
+    x = times[own]
     elsewhere = np.flatnonzero(np.diff(own) > 1) + 1
     apart = np.union1d(elsewhere, bins.pauses(x, part.bin_ns / columns.NS_PER_S))
-    return _cut(Line(path, x, y.astype(float), frame), apart)
+    return _cut(Line(path, x, distances[own].astype(float), frames[own]), apart)
 
 
 def _cut(line: Line, apart: Ints) -> Line:

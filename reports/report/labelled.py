@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SUFFIX = "_label"
+
+PATH_BITS = 32
+"""Of a path's number, beside that of its association."""
 
 PATHS = ("path", "first_path", "previous_path", "ack_path")
 """Columns of the ledger's tables that have a path's number in its association."""
@@ -54,13 +56,16 @@ def _labels(rows: pa.RecordBatch, column: str, names: Mapping[int, Sequence[str]
         for name in ("association", column)
     )
     # There are few pairs, and many rows.
-    pairs, places = np.unique(np.stack((association, path)), axis=1, return_inverse=True)
-    known = [_label(*pair, names) for pair in pairs.T.tolist()]
-    return pa.array(known, pa.string()).take(pa.array(places.reshape(-1)))
+    pairs = pa.array((association << PATH_BITS) + path).dictionary_encode()
+    known = [_label(pair, names) for pair in pairs.dictionary.to_pylist()]
+    return pa.array(known, pa.string()).take(pairs.indices)
 
 
-def _label(association: int, path: int, names: Mapping[int, Sequence[str]]) -> str | None:
-    if path < 0:
+def _label(pair: int, names: Mapping[int, Sequence[str]]) -> str | None:
+    # Of what is in no association, or on no path, one of the two is -1.
+    association, path = divmod(pair + 1, 1 << PATH_BITS)
+    path -= 1
+    if association < 0 or path < 0:
         return None
     labels = names.get(association, ())
     return labels[path] if path < len(labels) else f"path {path}"

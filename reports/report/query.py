@@ -129,6 +129,8 @@ TEXTS: dict[str, Callable[[Any, str], Any]] = {
 
 def _condition(field: pa.Field, model: Any, origin_ns: int) -> pc.Expression:
     asked = model.get("type") if isinstance(model, dict) else None
+    if not isinstance(asked, str):
+        asked = None
     column = pc.field(field.name)
     if asked == "blank":
         return column.is_null()

@@ -12,7 +12,8 @@ from pathscope.reports.report import callbacks
 from pathscope.reports.report.desk import Desk
 from pathscope.reports.report.drawing import FIGURES, is_timed
 from pathscope.reports.report.load import How, load
-from reporting import CAPTURES, LABELS, desk
+from reporting import LABELS, desk
+from running import CAPTURES
 
 CASES = ("failover-v6", "lab-failover")
 

@@ -113,7 +113,7 @@ def test_time_outs_are_those_of_the_document(case: str, index: int) -> None:
     for name, key in (
         ("measured", "elapsed_s"),
         ("RTO model", "rto_model_s"),
-        ("clamped", "rto_clamped_s"),
+        ("model, clamped", "rto_clamped_s"),
     ):
         expected = [one[key] for one in told["timeouts"] if one[key] is not None]
         assert [float(row["y"]) for row in figuring.named(figure, name)] == expected

@@ -93,7 +93,8 @@ def test_ratios_have_their_intervals_and_verdicts(look: Look) -> None:
     figure = intervals.draw(intervals.inputs(comparison()), look)
     (point,) = figuring.named(figure, "worse")
     assert [float(point[key]) for key in ("x", "low", "high")] == [2.0, 1.5, 2.5]
-    assert figure.layout.yaxis.ticktext[0] == "worse_s, association"
+    told = figure.layout.yaxis.ticktext[0]
+    assert told == ("worse_s<br>association" if look.is_narrow else "worse_s, association")
     assert "1 number without a ratio" in caption(figure)
     assert "without an interval" not in caption(figure)
     assert "<a" not in "".join(str(trace) for trace in figure.data)

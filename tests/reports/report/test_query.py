@@ -100,6 +100,7 @@ def test_filters_of_several_columns_hold_together() -> None:
         {"tsn": {"type": "equals", "filter": "1 OR 1=1"}},
         {"tsn": {"type": "__class__", "filter": 1}},
         {"tsn": {"type": "equals", "filter": float("inf")}},
+        {"tsn": {"type": []}},
         {"tsn": {"conditions": []}},
         {"tsn": []},
         {"chunk_name": {"type": "contains", "filter": 5}},
