@@ -290,6 +290,9 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
             except ValueError:
                 yield key, f"expected an IPv4 or IPv6 address, found {path[host]!r}"
                 continue
+            if getattr(address, "scope_id", None) is not None:
+                # Python takes any text for one, spaces and newlines too: `ip -batch` would read it.
+                yield key, f"expected an address without a zone, found {path[host]!r}"
             if str(address) in taken:
                 yield key, f"{address} is taken by {shown(taken[str(address)])}"
             taken[str(address)] = key
