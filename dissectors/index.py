@@ -83,7 +83,7 @@ class Index:
         try:
             head = json.loads((folder / HEAD).read_bytes())
             reason = _misfit(head, capture, options, folder)
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise UnfitIndexError(f"{folder} is not used: it cannot be read: {error}") from error
         if reason is not None:
             raise UnfitIndexError(f"{folder} is not used: {reason}; --index makes it anew")
