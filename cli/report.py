@@ -14,6 +14,7 @@ import click
 from ..replay.interfaces.signals import unwinding
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE, knowledge_options, packet_options, read_options
+from .terminal import echo
 
 if TYPE_CHECKING:
     from ..reports.report.data import Shelf
@@ -137,7 +138,7 @@ def _read(results: tuple[str, ...], how: How, watch: Path | None, baseline: str 
         if baseline is not None:
             data = replace(data, comparison=_compared(baseline, results, how.labels))
     for name, reason in data.unread:
-        click.echo(f"Error: {name}: {reason}", err=True)
+        echo(f"Error: {name}: {reason}", err=True)
     if data.unread and not (data.cases or data.comparison or data.replays):
         sys.exit(BAD_INPUT)
     return Shelf(data)
@@ -154,7 +155,7 @@ def _compared(baseline: str, results: tuple[str, ...], labels: tuple[str, ...]) 
 
 def _tell(name: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"analyzing {name}", err=True)
+        echo(f"analyzing {name}", err=True)
 
 
 def _write(path: Path, shelf: Shelf, *, force: bool) -> None:
@@ -166,7 +167,7 @@ def _write(path: Path, shelf: Shelf, *, force: bool) -> None:
     with refusals(), whole_file(path, force=force) as stream:
         for part in page(Desk(shelf, FIGURES)):
             stream.write(part.encode("utf-8", "replace"))
-    click.echo(f"wrote {path}", err=True)
+    echo(f"wrote {path}", err=True)
 
 
 def _draw(folder: Path, shelf: Shelf, *, force: bool) -> None:
@@ -175,15 +176,15 @@ def _draw(folder: Path, shelf: Shelf, *, force: bool) -> None:
     from ..reports.report.drawing import FIGURES
 
     for sentence in contents.left_out(shelf.data):
-        click.echo(f"warning: {sentence}", err=True)
+        echo(f"warning: {sentence}", err=True)
     found = pictures.pictures(Desk(shelf, FIGURES))
     with refusals():
         number = pictures.write(found, folder, force=force, told=_say)
-    click.echo(f"wrote {number} figures to {folder}, each as SVG and PNG", err=True)
+    echo(f"wrote {number} figures to {folder}, each as SVG and PNG", err=True)
 
 
 def _say(sentence: str) -> None:
-    click.echo(sentence, err=True)
+    echo(sentence, err=True)
 
 
 def _serve(
@@ -204,7 +205,7 @@ def _serve(
         token = guard.new_token()
     with refusals():
         server = Server(shelf, host, port, token, is_watched=watch is not None)
-    click.echo(f"the report is at {server.settings.url}  (Ctrl-C ends it)", err=True)
+    echo(f"the report is at {server.settings.url}  (Ctrl-C ends it)", err=True)
     watching = None if watch is None else Watch(watch, shelf, how, _tell)
     if watching is not None:
         watching.start()
@@ -213,7 +214,7 @@ def _serve(
     try:
         server.serve()
     except KeyboardInterrupt:
-        click.echo("ended", err=True)
+        echo("ended", err=True)
     finally:
         if watching is not None:
             watching.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import tempfile
 from contextlib import contextmanager
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import pyarrow as pa
+
+from .unseen import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,7 +80,7 @@ def write_table(
     rows = 0
     for batch in batches:
         for row in batch.to_pylist():
-            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            stream.write(json_text(row).encode() + b"\n")
         rows += batch.num_rows
     return rows
 
