@@ -42,7 +42,13 @@ DEFAULT_PORT = 8050
     show_default=True,
     help="Port to listen on; 0 for any that is free.",
 )
-@click.option("--token", metavar="WORD", help="What a visitor has to know. [default: a new one]")
+@click.option(
+    "--token",
+    metavar="WORD",
+    envvar="PATHSCOPE_TOKEN",
+    show_envvar=True,
+    help="What a visitor has to know. [default: a new one, where other machines may connect]",
+)
 @click.option("--browser/--no-browser", default=True, help="Open the report in a browser.")
 @click.option(
     "--baseline",
@@ -96,6 +102,8 @@ def report_command(
     """
     if not results and watch is None:
         raise click.UsageError("name captures, runs or results, or a folder to --watch")
+    if token == "":
+        raise click.BadParameter("expected a word", param_hint="--token")
     _check(html, figures, force=force)
     from ..reports.report.load import How
 
