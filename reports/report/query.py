@@ -28,6 +28,9 @@ MOST_CONDITIONS = 20
 LONGEST_CELL = 400
 """Letters: a comment in a capture can have megabytes."""
 
+MOST_DIGITS = 19
+"""Of a number before its point."""
+
 NS_PER_S = 1_000_000_000
 
 DURATIONS = frozenset(("rtt_ns", "elapsed_ns", "rto_model_ns", "delay_ns"))
@@ -154,10 +157,14 @@ def _number(field: pa.Field, value: Any, origin_ns: int) -> pa.Scalar:
         given = Decimal(str(value))
     except InvalidOperation:
         given = Decimal("NaN")
-    if isinstance(value, bool) or not given.is_finite() or abs(given) > 10**19:
+    # Of its digits: arithmetic with 1e999999999 raises itself.
+    if isinstance(value, bool) or not given.is_finite() or given.adjusted() > MOST_DIGITS:
         raise QueryError(f"{field.name}: {str(value)[:40]!r} is no number")
     if is_instant(field):
-        return pa.scalar(int(given * NS_PER_S) + origin_ns, pa.int64())
+        instant_ns = int(given * NS_PER_S) + origin_ns
+        if not -(2**63) <= instant_ns < 2**63:
+            raise QueryError(f"{field.name}: {str(value)[:40]!r} is no time of a capture")
+        return pa.scalar(instant_ns, pa.int64())
     # A column without a sign is held against any number: Arrow compares in a type that has both.
     return pa.scalar(float(given), pa.float64())
 

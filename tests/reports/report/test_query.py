@@ -98,6 +98,10 @@ def test_filters_of_several_columns_hold_together() -> None:
     [
         {"nothing": {"type": "blank"}},
         {"tsn": {"type": "equals", "filter": "1 OR 1=1"}},
+        {"tsn": {"type": "equals", "filter": "1e999999999"}},
+        {"tsn": {"type": "equals", "filter": "-1e20"}},
+        {"time_ns": {"type": "equals", "filter": "1e18"}},
+        {"time_ns": {"type": "equals", "filter": 9223372036.9}},
         {"tsn": {"type": "__class__", "filter": 1}},
         {"tsn": {"type": "equals", "filter": float("inf")}},
         {"tsn": {"type": []}},
