@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import compute as pc
 
+from ..units import seconds
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -205,7 +207,10 @@ def select(
 
 
 def page(rows: pa.Table, start: int, end: int, origin_ns: int) -> list[Node]:
-    """Return some rows as the browser shows them: instants in seconds since frame 1."""
+    """Return some rows as the browser shows them: instants in seconds since frame 1.
+
+    Those are text: a number of the browser's would lose the zeros at their end.
+    """
     start = max(start, 0)
     part = rows.slice(start, max(min(end - start, MOST_ON_A_PAGE), 0))
     instants = [field.name for field in part.schema if is_instant(field)]
@@ -213,7 +218,7 @@ def page(rows: pa.Table, start: int, end: int, origin_ns: int) -> list[Node]:
     for row in found:
         for name in instants:
             if row[name] is not None:
-                row[name] = (row[name] - origin_ns) / NS_PER_S
+                row[name] = seconds(row[name] - origin_ns)
         for name, value in row.items():
             if isinstance(value, str) and len(value) > LONGEST_CELL:
                 row[name] = f"{value[:LONGEST_CELL]}..."
