@@ -20,13 +20,6 @@ IMAGES = Path(__file__).resolve().with_name("images")
 
 PATIENCE_MS = 60_000
 
-SETTLED = (
-    "() => [...document.querySelectorAll('.about')].every(one => one.textContent)"
-    " && [...document.querySelectorAll('.dash-graph')]"
-    ".every(one => one.querySelector('.main-svg'))"
-)
-"""Every figure is drawn."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shot:

@@ -12,7 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from pathscope.reports.report.data import ReportData, Shelf
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, sync_playwright
+from reporting import served
 from running import ROOT
 
 Scheme = Literal["light", "dark"]
@@ -31,20 +33,24 @@ WIDTHS_PX = {1280: 900, 390: 844}
 
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
+REBOUND = "rebound.example"
+
 BARRIERS = ("serious", "critical")
 
-AT_REST = """
+AT_REST = r"""
 () => {
     if (!window.store || !document.querySelector("h1")) { return false; }
     const {isLoading, callbacks} = window.store.getState();
     const {stored, completed, ...waiting} = callbacks;
     const all = (selector, holds) => [...document.querySelectorAll(selector)].every(holds);
+    const rows = (one, grid) => one.querySelector(`${grid} .ag-row .ag-cell:not(:empty)`);
     return !isLoading
         && Object.values(waiting).every(one => one.length === 0)
         && all(".about", one => one.textContent)
         && all(".dash-graph", one => one.querySelector(".js-plotly-plot")?.layout?.meta)
-        && all(".ag-root", one => one.querySelector(".ag-row .ag-cell:not(:empty)")
-            || document.querySelector("#packets-told")?.textContent)
+        && all("#packets-told", one => one.textContent === "0 rows"
+            || one.querySelector(".notice") || rows(document, "#packets"))
+        && all("[id*='\"part\":\"grid\"']", one => rows(one, ".ag-root"))
         && all(".ag-row-loading", one => false);
 }
 """
@@ -66,7 +72,9 @@ SEEN = """
 @contextmanager
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # A name that another site owns and lets lead here (DNS rebinding).
+        flags = ["--no-sandbox", f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"]
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield found
         found.close()
 
@@ -78,12 +86,18 @@ class Tab:
     """
 
     def __init__(self, context: BrowserContext) -> None:
+        self.context = context
         self.page: Page = context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)
         self.complaints: list[str] = []
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
+        self.page.on("requestfailed", self._failed)
+
+    def _failed(self, request: Request) -> None:
+        # What is given up as the visitor moves on is no failure.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"{request.url}: {request.failure}")
 
     def _console(self, message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -137,7 +151,7 @@ class Tab:
             """() => [
                 ...[...document.querySelectorAll(".notice.error")].map(one => one.innerText),
                 ...[...document.querySelectorAll(".js-plotly-plot")].filter(one =>
-                    !one.querySelector(".main-svg") || /mistake|cannot be/.test(one.layout.meta)
+                    !one.querySelector(".main-svg") || /mistake in|cannot be drawn/.test(one.textContent)
                     || !(one.data.length || one.layout.annotations?.length)
                 ).map(one => one.innerText),
             ]"""
@@ -166,6 +180,13 @@ class Tab:
         """Keep a picture of all of the page."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    @contextmanager
+    def visit(self, shown: ReportData | Shelf, **how: Any) -> Iterator[str]:
+        """Serve a report of its own, and leave it before it ends."""
+        with served(shown, **how) as url:
+            yield url.rstrip("/")
+            self.page.goto("about:blank")
 
     def close(self) -> None:
         self.page.close()

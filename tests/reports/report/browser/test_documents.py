@@ -12,7 +12,7 @@ from browsing import Tab, needs_chromium
 from pathscope.reports.compare.document import document as compare_document
 from pathscope.reports.report.data import ReportData
 from playwright.sync_api import expect
-from reporting import FAILOVER, comparison, fidelity, served
+from reporting import FAILOVER, comparison, fidelity
 
 pytestmark = needs_chromium
 
@@ -74,8 +74,8 @@ def test_runs_are_aligned_at_their_handovers(tab: Tab) -> None:
     run = str(FAILOVER / "client.pcapng")
     document = compare_document(pathscope.compare(run, run), 0)
     timelines = [one for group in document["groups"] for one in group["timelines"]]
-    with served(ReportData((), document)) as url:
-        tab.open(f"{url}compare")
+    with tab.visit(ReportData((), document)) as url:
+        tab.open(f"{url}/compare")
         assert tab.failures() == []
         drawn = csv_rows(tab, "Download what the figure shows as CSV", -1)
         tab.photograph("alignment-light-1280")
