@@ -134,7 +134,7 @@ class Tab:
 
     def query(self) -> dict[str, str]:
         """Return what the address asks for."""
-        return {key: values[0] for key, values in parse_qs(urlsplit(self.page.url).query).items()}
+        return {key: one for key, (one, *_) in parse_qs(urlsplit(self.page.url).query).items()}
 
     def seen(self) -> dict[str, Any]:
         """Return what is shown: tables, figures' points and ranges, what is chosen."""
@@ -151,7 +151,8 @@ class Tab:
             """() => [
                 ...[...document.querySelectorAll(".notice.error")].map(one => one.innerText),
                 ...[...document.querySelectorAll(".js-plotly-plot")].filter(one =>
-                    !one.querySelector(".main-svg") || /mistake in|cannot be drawn/.test(one.textContent)
+                    !one.querySelector(".main-svg")
+                    || /mistake in|cannot be drawn/.test(one.textContent)
                     || !(one.data.length || one.layout.annotations?.length)
                 ).map(one => one.innerText),
             ]"""

@@ -81,7 +81,7 @@ def hostile(folder: Path) -> ReportData:
 
 
 def all_hostile(folder: Path) -> ReportData:
-    """That capture, a handover between paths with such names, and documents that are full of them."""
+    """That capture, a handover between paths of such names, documents full of them."""
     labels = [f"{prefix}={name}" for prefix, name in zip(PREFIXES, (IMAGE, BIDI), strict=True)]
     how = How(events=FAILOVER / "events.jsonl", labels=tuple(labels))
     (handover,) = load([str(FAILOVER / "client.pcapng")], how).cases

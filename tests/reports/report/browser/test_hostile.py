@@ -1,4 +1,4 @@
-"""Names that try to be markup, handlers, formulas or to turn the writing: they are text everywhere."""
+"""Names that try to be markup, handlers, formulas, or to turn the writing: all are text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from browsing import Tab, needs_chromium
@@ -37,7 +37,7 @@ markup => [
     ).map(one => one.outerHTML),
 ]
 """
-"""What became more than text. The policy would keep a handler from running: it must not be there."""
+"""What became more than text. A handler must not be there, though the policy would stop it."""
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_a_picture_has_no_markup(tab: Tab, trap: str) -> None:
     tab.open(f"{trap}/handover?case=2")
     with tab.page.expect_download() as waiting:
         tab.page.get_by_label("Download the figure as SVG").last.click()
-    svg = ElementTree.parse(Path(waiting.value.path()))  # noqa: S314  ours
+    svg = ET.parse(Path(waiting.value.path()))
     tags = {one.tag.rpartition("}")[2] for one in svg.iter()}
     assert "text" in tags
     assert not tags & {"script", "a", "foreignObject", "img", "b"}

@@ -72,7 +72,9 @@ def test_a_session_without_a_mouse(typist: Tab, address: str) -> None:
 
 def test_every_control_is_reached(tab: Tab, address: str) -> None:
     tab.open(f"{address}/sets")
-    controls = f"""[...document.querySelectorAll("{CONTROLS}")].filter(one => one.checkVisibility())"""
+    controls = (
+        f"""[...document.querySelectorAll("{CONTROLS}")].filter(one => one.checkVisibility())"""
+    )
     wanted = tab.page.evaluate(f"() => {controls}.length")
     reached: set[int] = set()
     for _ in range(4 * wanted):

@@ -41,9 +41,9 @@ def states(folder: Path) -> Iterator[str]:
 def before(path: Path) -> list[object]:
     """Return the chunks that can be read before the damage."""
     found: list[object] = []
+    batches = dissect(path, "chunks")
     with pytest.raises(CaptureError):
-        for batch in dissect(path, "chunks"):
-            found += batch.to_pylist()
+        found.extend(row for batch in batches for row in batch.to_pylist())
     return found
 
 
@@ -76,9 +76,7 @@ def test_an_empty_capture_is_said_to_be(title: str, tab: Tab, states: str) -> No
     assert tab.barriers() == []
 
 
-def test_a_damaged_capture_is_shown_up_to_the_damage(
-    tab: Tab, states: str, folder: Path
-) -> None:
+def test_a_damaged_capture_is_shown_up_to_the_damage(tab: Tab, states: str, folder: Path) -> None:
     tab.open(f"{states}/association?case=2")
     assert "is damaged: what was read before that is shown" in told(tab)
     assert [one for one in tab.failures() if "is damaged" not in one] == []

@@ -1,4 +1,4 @@
-"""What can be taken from a page: CSV, pictures, Wireshark filters; each is held against the source."""
+"""What can be taken from a page: CSV, pictures, filters; each is held against its source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pathscope
@@ -54,7 +54,9 @@ def test_a_table_is_that_of_the_result(tab: Tab, address: str) -> None:
     tab.open(f"{address}/association")
     found = rows(taken(tab, "Download Paths as CSV"))
     (one,) = pathscope.analyze(CAPTURE).to_dict()["associations"]
-    packets = [path[way]["packets"]["value"] for path in one["paths"] for way in ("a_to_b", "b_to_a")]
+    packets = [
+        path[way]["packets"]["value"] for path in one["paths"] for way in ("a_to_b", "b_to_a")
+    ]
     assert [int(row["packets"]) for row in found] == packets
 
 
@@ -91,10 +93,12 @@ def test_pictures_are_of_what_is_drawn(tab: Tab, address: str) -> None:
     png = taken(tab, "Download the figure as PNG")
     assert png.startswith(b"\x89PNG\r\n")
     assert struct.unpack(">II", png[16:24]) == (2 * width, 2 * height)
-    svg = ElementTree.fromstring(taken(tab, "Download the figure as SVG"))  # noqa: S314  ours
+    svg = ET.fromstring(taken(tab, "Download the figure as SVG"))
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
     assert [float(svg.attrib[key]) for key in ("width", "height")] == [width, height]
-    texts = " ".join("".join(one.itertext()) for one in svg.iter("{http://www.w3.org/2000/svg}text"))
+    texts = " ".join(
+        "".join(one.itertext()) for one in svg.iter("{http://www.w3.org/2000/svg}text")
+    )
     assert "failover" in texts
 
 
