@@ -10,7 +10,8 @@ from pathscope.reports.figures import drawn
 from pathscope.reports.figures.part import LinkChange
 from pathscope.reports.report.load import How, load
 from pathscope.reports.report.view import view_of
-from reporting import CAPTURES, FAILOVER, LABELS, desk, failover
+from reporting import FAILOVER, LABELS, desk, failover
+from running import CAPTURES
 
 NS_PER_S = 1_000_000_000
 

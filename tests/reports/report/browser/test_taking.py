@@ -7,6 +7,7 @@ import io
 import struct
 import subprocess
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
@@ -72,9 +73,9 @@ def test_a_figure_is_taken_as_it_is_drawn(tab: Tab, address: str) -> None:
     assert ((times >= low - 1) & (times <= high + 1)).all()
 
 
-def names(tab: Tab) -> list[dict[str, object]]:
+def names(tab: Tab) -> list[dict[str, Any]]:
     """Return the figures of a page: names, those of their traces, and what time they show."""
-    found: list[dict[str, object]] = tab.page.locator(".dash-graph").evaluate_all(
+    found: list[dict[str, Any]] = tab.page.locator(".dash-graph").evaluate_all(
         """all => all.map(one => [one, one.querySelector(".js-plotly-plot")]).map(
             ([one, plot]) => ({
                 name: JSON.parse(one.id).name,
