@@ -13,7 +13,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from pathscope.reports.report.data import ReportData, Shelf
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 from reporting import served
 from running import ROOT
 
