@@ -58,8 +58,8 @@ AT_REST = r"""
         && Object.values(waiting).every(one => one.length === 0)
         && all(".about", one => one.textContent)
         && all(".dash-graph", one => one.querySelector(".js-plotly-plot")?.layout?.meta)
-        && all("#packets-told", one => one.textContent === "0 rows"
-            || one.querySelector(".notice") || rows(document, "#packets"))
+        && all("#packets-told", one => one.textContent && (one.textContent === "0 rows"
+            || one.querySelector(".notice") || rows(document, "#packets")))
         && all("[id*='\"part\":\"grid\"']", one => rows(one, ".ag-root"))
         && all(".ag-row-loading", one => false);
 }
