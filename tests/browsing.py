@@ -13,7 +13,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from pathscope.reports.report.data import ReportData, Shelf
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 from reporting import served
 from running import ROOT
 
@@ -26,7 +34,9 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chr
 SCREENSHOTS = Path(os.environ.get("PATHSCOPE_SCREENSHOTS") or ROOT / "build" / "screenshots")
 """Kept after the tests, to be looked at."""
 
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
+
+expect.set_options(timeout=PATIENCE_MS)
 
 WIDTHS_PX = {1280: 900, 390: 844}
 """Screens on a desk and in the hand, with their heights."""
@@ -48,8 +58,8 @@ AT_REST = r"""
         && Object.values(waiting).every(one => one.length === 0)
         && all(".about", one => one.textContent)
         && all(".dash-graph", one => one.querySelector(".js-plotly-plot")?.layout?.meta)
-        && all("#packets-told", one => one.textContent === "0 rows"
-            || one.querySelector(".notice") || rows(document, "#packets"))
+        && all("#packets-told", one => one.textContent && (one.textContent === "0 rows"
+            || one.querySelector(".notice") || rows(document, "#packets")))
         && all("[id*='\"part\":\"grid\"']", one => rows(one, ".ag-root"))
         && all(".ag-row-loading", one => false);
 }

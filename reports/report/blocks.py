@@ -52,10 +52,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure by its name in the registry; `height_px` on the screen."""
+    """A figure by its name in the registry."""
 
     name: str
-    height_px: int = 420
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ CONFIG: dict[str, Any] = {
 
 PICTURES = ("png", "svg")
 
+LEAST_PX = 200
+"""Of a figure that is coming; each has a height of its own."""
+
 
 def card(block: Figure, view: View) -> Component:
     """Return the card; what is in it comes with the figure, which is drawn on its own."""
@@ -56,9 +59,8 @@ def card(block: Figure, view: View) -> Component:
             dcc.Loading(
                 dcc.Graph(
                     id=part("figure", name),
-                    config=CONFIG,
-                    responsive=True,
-                    style={"minHeight": block.height_px},
+                    config=CONFIG,  # `responsive` of the component would forget their heights
+                    style={"minHeight": LEAST_PX},
                 ),
                 delay_show=300,
                 overlay_style={"visibility": "visible", "opacity": 0.6},

@@ -9,8 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from browsing import SCHEMES, WIDTHS_PX, Scheme, Tab, needs_chromium, stranger
+from pathscope.reports.figures.look import Look
 from pathscope.reports.report.pages import PAGES
+from pathscope.reports.report.view import view_of
 from playwright.sync_api import Browser
+from reporting import desk, failover
 
 pytestmark = needs_chromium
 
@@ -41,6 +44,17 @@ def test_a_page_is_whole_in_every_look(name: str, tab: Tab, address: str) -> Non
         # What is wider than the screen is scrolled by itself, never the page.
         assert tab.overflow_px() == 0
     assert not found, "\n".join(found)
+
+
+def test_figures_are_as_high_as_they_are_drawn(tab: Tab, address: str) -> None:
+    tab.open(f"{address}/handover")
+    data = failover()
+    view, ours = view_of(data, "/handover"), desk(data)
+    for name in ("instants", "phases", "timers", "ladder"):
+        height = ours.draw(name, view, Look()).figure.layout.height
+        box = tab.figure(name).locator(".main-svg").first.bounding_box()
+        assert box is not None
+        assert box["height"] == height, name
 
 
 def test_pages_lead_to_each_other(tab: Tab, address: str) -> None:
