@@ -42,7 +42,7 @@ def press(tab: Tab, role: str, name: str, key: str = "Enter") -> None:
 def test_a_session_without_a_mouse(typist: Tab, address: str) -> None:
     page = typist.page
     typist.open(f"{address}/")
-    press(typist, "button", "Switch between light and dark", "Space")
+    press(typist, "button", "Theme: light, switch to dark", "Space")
     page.wait_for_selector("#main[data-ag-theme-mode='dark']")
     press(typist, "link", "Association")
     page.wait_for_selector("h1:text-is('Association')")

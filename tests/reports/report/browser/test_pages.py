@@ -5,6 +5,7 @@ Pictures of them are kept (`browsing.SCREENSHOTS`).
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -78,7 +79,7 @@ def test_figures_follow_the_system(scheme: Scheme, tab: Tab, address: str) -> No
 def test_a_chosen_theme_is_kept(browser: Browser, address: str) -> None:
     with stranger(browser) as tab:
         tab.open(f"{address}/sets")
-        tab.page.get_by_role("button", name="Switch between light and dark").click()
+        tab.page.get_by_role("button", name=re.compile("^Theme: ")).click()
         tab.page.wait_for_selector("#main[data-ag-theme-mode='dark']")
         tab.rest()
         assert tab.page.evaluate(PAPER) < 384
