@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,7 +106,16 @@ docs: build ## write the generated parts of docs/ and the golden output of the t
 	PYTHONPATH=tests:fixtures/findings $(PY) fixtures/findings/write.py
 	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py \
-		tests/reports/replay/test_fidelity.py
+		tests/reports/replay/test_fidelity.py tests/test_manual.py::test_what_is_not_run_is_counted
+
+docs-commands: build ## run every command of the pages, also those that make test leaves for their time; minutes
+	@.ci/system-packages "$(PYTHON)" test
+	$(PY) -m pytest --verbose tests/test_manual.py tests/every_block.py
+
+# Material warns of a MkDocs 2 that is not out, and on which nothing here depends.
+site: build ## write the documentation as a site into build/site; it needs no network
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 wheel: build ## build a wheel into dist/
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
