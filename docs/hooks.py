@@ -73,7 +73,7 @@ def outside_docs(target: str, page: str) -> str | None:
 
 def page_of(notebook: Path, docs: Path) -> Iterator[tuple[str, str]]:
     """Execute a notebook in the repository's root; yield its page and pictures, by their URIs."""
-    found = nbformat.read(notebook, as_version=4)
+    found = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     # Over sockets of this user's: a kernel on TCP would take code from others on the machine.
     config = Config({"KernelManager": {"transport": "ipc"}})
     where = {"metadata": {"path": str(docs.parent)}}
@@ -92,8 +92,14 @@ def page_of(notebook: Path, docs: Path) -> Iterator[tuple[str, str]]:
                 yield picture, content
                 parts.append(f"![What the cell above draws]({posixpath.basename(picture)})")
             else:
-                parts.append(content if kind == "text/html" else f"```text\n{content}\n```")
+                parts.append(plain(content) if kind == "text/html" else f"```text\n{content}\n```")
     yield f"{name}.md", "\n\n".join(parts)
+
+
+def plain(table: str) -> str:
+    """Return a table of pandas without a look of its own, so that it has the site's."""
+    own = r"<style.*?</style>| border=.1. class=.dataframe."
+    return re.sub(own, "", table, flags=re.DOTALL)
 
 
 def best(output: Any) -> tuple[str, str]:
