@@ -28,14 +28,10 @@ CAPTURES = DOCS.parent / "fixtures" / "captures"
 REPORTS = DOCS.parent / "reports"
 SCHEMA = REPORTS / "result.schema.json"
 COMPARE_SCHEMA = REPORTS / "compare" / "compare.schema.json"
-FIDELITY_SCHEMA = REPORTS / "replay" / "fidelity.schema.json"
-LIVE_SCHEMA = REPORTS / "replay" / "live.schema.json"
-QLOG_SCHEMA = REPORTS / "qlog.schema.json"
 STORY_SCHEMA = REPORTS / "story.schema.json"
 REPLAY = DOCS.parent / "replay"
 LAB_SCHEMA = REPLAY / "lab" / "scenario.schema.json"
 NS2_SCHEMA = REPLAY / "lab" / "ns2" / "ns2.schema.json"
-PROFILE_SCHEMA = REPLAY / "profiles" / "profile.schema.json"
 STUDY_SCHEMA = REPLAY / "lab" / "study.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -358,9 +354,9 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "commands": commands,
         "fields": contract.fields,
         "compare-fields": Contract(COMPARE_SCHEMA).fields,
-        "fidelity-fields": Contract(FIDELITY_SCHEMA).fields,
-        "live-fields": Contract(LIVE_SCHEMA).fields,
-        "qlog-fields": Contract(QLOG_SCHEMA).fields,
+        "fidelity-fields": Contract(REPORTS / "replay" / "fidelity.schema.json").fields,
+        "live-fields": Contract(REPORTS / "replay" / "live.schema.json").fields,
+        "qlog-fields": Contract(REPORTS / "qlog.schema.json").fields,
         "story-fields": Contract(STORY_SCHEMA).fields,
         "findings": findings,
         "causes": lambda: contract.words("cause"),
@@ -368,7 +364,7 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "study-settings": Settings(STUDY_SCHEMA).tables,
         "quantities": lambda: defined(QUANTITIES),
         "study-numbers": lambda: defined(NUMBERS),
-        "profile-settings": Settings(PROFILE_SCHEMA).tables,
+        "profile-settings": Settings(REPLAY / "profiles" / "profile.schema.json").tables,
         "scenario-settings": Settings(LAB_SCHEMA).tables,
     } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
 

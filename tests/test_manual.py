@@ -14,7 +14,7 @@ from manual import LATER, NEVER, PAGES, Block, Runner, made_by, run
 from pathscope import cli
 from running import ROOT, outside
 
-GOLDEN = ROOT / "tests" / "golden" / "manual.txt"
+GOLDEN = ROOT / "tests" / "manual.txt"
 COMMAND = re.compile(r"^\s*(?:\$ )?(pathscope|make|pip|sudo|python3?|tshark|cargo) ")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
 
