@@ -114,7 +114,6 @@ docs-commands: build ## run every command of the pages, also those that make tes
 
 # Material warns of a MkDocs 2 that is not out, and on which nothing here depends.
 site: build ## write the documentation as a site into build/site; it needs no network
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 wheel: build ## build a wheel into dist/
