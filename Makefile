@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,12 @@ bench-replay: build ## measure how replay keeps time and how fast it sends, besi
 	@.ci/system-packages "$(PYTHON)" bench
 	PYTHONPATH=tests $(PY) bench/replay.py --write docs/performance.md
 
+bench-report: build ## measure how soon the report of a large run is ready, and how quick its zooms are
+	$(PY) bench/report.py --write docs/performance.md
+
+bench-large: build ## measure analyze and the index on a capture of 20 GB, which is made in bench/data
+	$(PY) bench/large.py --write docs/performance.md
+
 conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test
 	@test -n "$(DIR)" || { echo "name folders of captures: make conformance DIR=\"...\"" >&2; exit 2; }
@@ -115,6 +121,10 @@ docs-commands: build ## run every command of the pages, also those that make tes
 # Material warns of a MkDocs 2 that is not out, and on which nothing here depends.
 site: build ## write the documentation as a site into build/site; it needs no network
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+
+screenshots: build ## write the pictures of docs/images/, of the report in a real browser
+	@.ci/system-packages "$(PYTHON)" test
+	PYTHONPATH=tests $(PY) docs/screenshots.py
 
 wheel: build ## build a wheel into dist/
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

@@ -96,6 +96,28 @@ def read_set(
     return RunSet(text, tuple(_named_apart(runs)), tuple(unread))
 
 
+def find(text: str, store: Path | None = None) -> list[Source]:
+    """Return what a set's name stands for, in order; `store` as for `read_set`.
+
+    Raises
+    ------
+    SetError, BaselineError
+        As `read_set`.
+    """
+    return find_sources(text, store or baselines.default_store())
+
+
+def read(source: Source, labels: Sequence[str] = ()) -> list[Run]:
+    """Read the runs of one thing that has runs in it.
+
+    Raises
+    ------
+    CaptureError, ValueError, OSError
+        When it cannot be read.
+    """
+    return _read(source, labels)
+
+
 def find_sources(text: str, store: Path) -> list[Source]:
     """Return what a set's name stands for, in order.
 

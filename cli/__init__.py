@@ -22,6 +22,7 @@ COMMANDS = (
     "lab",
     "profile",
     "replay",
+    "report",
     "show",
     "tables",
 )

@@ -56,7 +56,7 @@ class Index:
     capture
         The capture.
     folder
-        The index, beside it.
+        The index: beside it, or elsewhere.
     facts
         `Ledger.capture` of the pass that made the index.
     options
@@ -69,15 +69,15 @@ class Index:
     options: ReadOptions
 
     @classmethod
-    def find(cls, capture: Path, options: ReadOptions) -> Index | None:
-        """Return the index beside a capture; None when there is none.
+    def find(cls, capture: Path, options: ReadOptions, folder: Path | None = None) -> Index | None:
+        """Return the index of a capture, in a folder or beside it; None when there is none.
 
         Raises
         ------
         UnfitIndexError
             When there is one that cannot be used; the message says why.
         """
-        folder = folder_of(capture)
+        folder = folder or folder_of(capture)
         if not (folder / HEAD).is_file():
             return None
         try:

@@ -97,6 +97,11 @@ def flow_filter(flow: Node) -> str:
     return f"({ways}) && {_window(flow['start_ns'], flow['end_ns'])} && {NO_QUOTES}"
 
 
+def within(expression: str, from_ns: int, to_ns: int) -> str:
+    """Return the filter for those of a filter's packets that a window of time has."""
+    return f"({expression}) && {_window(from_ns, to_ns)}"
+
+
 def frames_filter(frames: list[int]) -> str:
     """Return the filter for frames by their numbers."""
     return f"frame.number in {{{', '.join(str(frame) for frame in frames)}}}"
