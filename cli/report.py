@@ -14,6 +14,7 @@ import click
 from ..replay.interfaces.signals import unwinding
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE, knowledge_options, packet_options, read_options
+from .terminal import echo
 
 if TYPE_CHECKING:
     from ..reports.report.data import Shelf
@@ -41,7 +42,13 @@ DEFAULT_PORT = 8050
     show_default=True,
     help="Port to listen on; 0 for any that is free.",
 )
-@click.option("--token", metavar="WORD", help="What a visitor has to know. [default: a new one]")
+@click.option(
+    "--token",
+    metavar="WORD",
+    envvar="PATHSCOPE_TOKEN",
+    show_envvar=True,
+    help="What a visitor has to know. [default: a new one, where other machines may connect]",
+)
 @click.option("--browser/--no-browser", default=True, help="Open the report in a browser.")
 @click.option(
     "--baseline",
@@ -95,6 +102,8 @@ def report_command(
     """
     if not results and watch is None:
         raise click.UsageError("name captures, runs or results, or a folder to --watch")
+    if token == "":
+        raise click.BadParameter("expected a word", param_hint="--token")
     _check(html, figures, force=force)
     from ..reports.report.load import How
 
@@ -137,7 +146,7 @@ def _read(results: tuple[str, ...], how: How, watch: Path | None, baseline: str 
         if baseline is not None:
             data = replace(data, comparison=_compared(baseline, results, how.labels))
     for name, reason in data.unread:
-        click.echo(f"Error: {name}: {reason}", err=True)
+        echo(f"Error: {name}: {reason}", err=True)
     if data.unread and not (data.cases or data.comparison or data.replays):
         sys.exit(BAD_INPUT)
     return Shelf(data)
@@ -154,7 +163,7 @@ def _compared(baseline: str, results: tuple[str, ...], labels: tuple[str, ...]) 
 
 def _tell(name: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"analyzing {name}", err=True)
+        echo(f"analyzing {name}", err=True)
 
 
 def _write(path: Path, shelf: Shelf, *, force: bool) -> None:
@@ -166,7 +175,7 @@ def _write(path: Path, shelf: Shelf, *, force: bool) -> None:
     with refusals(), whole_file(path, force=force) as stream:
         for part in page(Desk(shelf, FIGURES)):
             stream.write(part.encode("utf-8", "replace"))
-    click.echo(f"wrote {path}", err=True)
+    echo(f"wrote {path}", err=True)
 
 
 def _draw(folder: Path, shelf: Shelf, *, force: bool) -> None:
@@ -175,15 +184,15 @@ def _draw(folder: Path, shelf: Shelf, *, force: bool) -> None:
     from ..reports.report.drawing import FIGURES
 
     for sentence in contents.left_out(shelf.data):
-        click.echo(f"warning: {sentence}", err=True)
+        echo(f"warning: {sentence}", err=True)
     found = pictures.pictures(Desk(shelf, FIGURES))
     with refusals():
         number = pictures.write(found, folder, force=force, told=_say)
-    click.echo(f"wrote {number} figures to {folder}, each as SVG and PNG", err=True)
+    echo(f"wrote {number} figures to {folder}, each as SVG and PNG", err=True)
 
 
 def _say(sentence: str) -> None:
-    click.echo(sentence, err=True)
+    echo(sentence, err=True)
 
 
 def _serve(
@@ -204,7 +213,7 @@ def _serve(
         token = guard.new_token()
     with refusals():
         server = Server(shelf, host, port, token, is_watched=watch is not None)
-    click.echo(f"the report is at {server.settings.url}  (Ctrl-C ends it)", err=True)
+    echo(f"the report is at {server.settings.url}  (Ctrl-C ends it)", err=True)
     watching = None if watch is None else Watch(watch, shelf, how, _tell)
     if watching is not None:
         watching.start()
@@ -213,7 +222,7 @@ def _serve(
     try:
         server.serve()
     except KeyboardInterrupt:
-        click.echo("ended", err=True)
+        echo("ended", err=True)
     finally:
         if watching is not None:
             watching.stop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import secrets
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -144,16 +144,15 @@ def _write_blocks(writer: parquet.ParquetWriter, batches: list[Any]) -> None:
 @contextmanager
 def _new_folder(folder: Path) -> Iterator[Path]:
     """Make a folder that appears under its name only when all of it has been written."""
+    # Not by tempfile, which makes it private: an index is as open as the user's other folders.
+    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     try:
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        temporary.mkdir()
     except OSError as error:
         error.filename = str(folder)
         raise
     try:
         yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private; an index is as open as others
         if folder.exists():
             old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
             folder.replace(old)

@@ -38,11 +38,18 @@ def document(case: str) -> Node:
     return analysis(case).to_dict()
 
 
+def origin_ns(case: str) -> int:
+    """Return frame 1, from which the figures of a case count."""
+    found: int = document(case)["captures"][0]["first_frame_ns"]
+    return found
+
+
 def part(case: str, **changes: Any) -> Part:
     """Return the first association of a case, of its client."""
     done = analysis(case)
     made = Part(
         association=document(case)["associations"][0],
+        origin_ns=origin_ns(case),
         tables=done.ledger.tables,
         bin_ns=done.ledger.options.bin_ns,
     )
@@ -51,7 +58,7 @@ def part(case: str, **changes: Any) -> Part:
 
 def stored(case: str, **changes: Any) -> Part:
     """Return the same as a stored result has it: without a ledger."""
-    return Part(association=document(case)["associations"][0], **changes)
+    return Part(document(case)["associations"][0], origin_ns(case), **changes)
 
 
 def with_chunks(one: Part, case: str, window: Window | None = None) -> Part:

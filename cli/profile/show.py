@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..terminal import echo
 from .options import FILE, duration_option, force_option, path_option, profile_refusals, write
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def show_command(
 
             write(plot, page(figure(loaded, known, duration_ns)), force=force)
         for step in steps:
-            click.echo(_line(step))
+            echo(_line(step))
 
 
 def _line(step: Step) -> str:

@@ -41,6 +41,11 @@ def _lines(document: Node) -> Iterator[str]:
     title = f"{document['baseline']} against {document['candidate']}"
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    # It has no scripts, and asks nobody for anything.
+    yield (
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\">"
+    )
     yield f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>"
     yield f"<h1>{escape(cells.summary(document))}</h1>"
     yield f"<p>Baseline {escape(document['baseline'])}<br>"

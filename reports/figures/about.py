@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..wireshark import within
-
 Basis = Literal["observed", "annotated", "inferred"]
 
 
@@ -37,16 +35,6 @@ class About:
     basis: tuple[Basis, ...]
     wireshark_filter: str | None = None
 
-    def shown(self, expression: str | None, from_ns: int, to_ns: int) -> About:
-        """Return the same with the display filter of what is shown, cut to a window of time.
-
-        Parameters
-        ----------
-        expression
-            `wireshark` of what the figure is about in the result document; None where Wireshark
-            does not read the capture.
-        from_ns, to_ns
-            Nanoseconds since 1970, by the capture's clock.
-        """
-        cut = None if expression is None else within(expression, from_ns, to_ns)
-        return replace(self, wireshark_filter=cut)
+    def shown(self, expression: str | None) -> About:
+        """Return the same with the display filter of what is shown; None where there is none."""
+        return replace(self, wireshark_filter=expression)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from ..report import theme
 from .about import About
-from .sheet import captioned, empty
+from .sheet import captioned, empty, with_room
 from .text import escaped
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def draw(found: Alignment, look: Look) -> go.Figure:
     figure.add_vline(x=0, line={"width": 1, "dash": "dot", "color": look.colours.muted})
     _name_rows(figure, found, look)
     figure.update_layout(
-        template=theme.template(look.theme),
+        template=look.template,
         height=140 + ROW_PX * (len(rows) + len(found.places)),
         margin={"l": 8, "r": 16, "t": 24, "b": 8},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
     )
     figure.update_xaxes(title_text="time from the origin [s]")
+    with_room(figure, look)
     return captioned(figure, _words(found))
 
 

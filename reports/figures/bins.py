@@ -56,6 +56,23 @@ def steps(start_ns: Ints, values: Ints, bin_ns: int, origin_ns: int, scale: floa
     return Steps(columns.from_origin(x[order], origin_ns), y[order])
 
 
+def levels(start_ns: Ints, values: Floats, bin_ns: int, origin_ns: int) -> Steps:
+    """Return values of time bins as steps that end with their bin where no other bin follows.
+
+    Parameters
+    ----------
+    start_ns
+        Starts of bins, rising, each once.
+    """
+    ends_ns = start_ns + bin_ns
+    alone = np.flatnonzero(np.append(start_ns[1:], np.iinfo(np.int64).max) != ends_ns)
+    # After a bin that no bin follows: its end, and a break.
+    places = np.repeat(alone + 1, 2)
+    x = np.insert(start_ns, places, np.repeat(ends_ns[alone], 2))
+    after = np.stack((values[alone], np.full(len(alone), np.nan)), axis=-1)
+    return Steps(columns.from_origin(x, origin_ns), np.insert(values, places, after.reshape(-1)))
+
+
 def width(bin_ns: int, seen: Window) -> int:
     """Return the width of bins that a window can be read in: a round multiple of the ledger's.
 
@@ -99,11 +116,17 @@ def broken(x: Floats, bin_s: float, *columns: Floats) -> tuple[Floats, ...]:
     *columns
         Values of those bins; rows of several values may be one's.
     """
-    apart = np.flatnonzero(np.diff(x) > LONGEST_GAP * bin_s) + 1
+    apart = pauses(x, bin_s)
     return (
         np.insert(x, apart, x[apart]),
         *(np.insert(column, apart, np.nan, axis=0) for column in columns),
     )
+
+
+def pauses(x: Floats, bin_s: float) -> Ints:
+    """Return the places of points before which a line is broken: nothing was seen for long."""
+    found: Ints = np.flatnonzero(np.diff(x) > LONGEST_GAP * bin_s) + 1
+    return found
 
 
 def rate_unit(most_bps: float) -> tuple[float, str]:

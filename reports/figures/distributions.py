@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..report.theme import path_marker, template
+from ..report.theme import path_marker
 from .about import About
 from .sheet import captioned, empty
 from .text import counted, escaped
@@ -103,7 +103,7 @@ def draw(found: Distributions, look: Look) -> go.Figure:
         _draw_group(figure, group, row, scenarios[group.scenario], look)
     longest = 22 if look.is_narrow else 60
     figure.update_layout(
-        template=template(look.theme),
+        template=look.template,
         height=120 + GROUP_PX * len(groups),
         showlegend=False,
         margin={"l": 8, "r": 16, "t": 16, "b": 8},

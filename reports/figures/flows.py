@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...analyzer.columns import is_letter
-from . import bins, columns
+from . import bins, clock, columns
 from .about import About
 from .part import Window
 from .sheet import Sheet, empty, path_marking
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="Throughput and round-trip time of the flow",
     question="How much did each end send, how long did answers take, and what was sent again?",
-    unit="bit/s and ms; seconds since the flow's first packet",
+    unit=f"bit/s and ms; {clock.SECONDS}",
     definition=(
         "Bytes on the wire of a time bin x 8 / its width. Round-trip time: mean of a bin's "
         "samples of segments sent once (Karn's rule), from the capture to the peer and back. "
@@ -66,7 +66,7 @@ class Resent:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What the figure draws; x in seconds since the flow's first packet.
+    """What the figure draws; x in seconds since frame 1.
 
     `bin_s` is the width of the bins of throughput, `ledger_bin_s` that of the ledger's.
     """
@@ -82,6 +82,7 @@ class Flow:
 def inputs(
     flow: Node,
     tables: Mapping[str, pa.Table] | None,
+    origin_ns: int,
     window: Window | None = None,
     bin_ns: int = 100_000_000,
 ) -> Flow | None:
@@ -93,6 +94,8 @@ def inputs(
         Its entry in a document of `pathscope.result/1`.
     tables
         Its capture's ledger.
+    origin_ns
+        Frame 1 of its capture, in ns since 1970.
     window
         None for all of it.
     bin_ns
@@ -100,8 +103,7 @@ def inputs(
     """
     if tables is None:
         return None
-    origin_ns = flow["start_ns"]
-    seen = window or Window(origin_ns, flow["end_ns"])
+    seen = window or Window(flow["start_ns"], flow["end_ns"])
     width_ns = bins.width(bin_ns, seen)
     table = bins.in_window(columns.of(tables["flow_intervals"], flow=flow["id"]), width_ns, seen)
     resent = columns.touching(
@@ -116,7 +118,9 @@ def inputs(
         to_s=(seen.to_ns - origin_ns) / columns.NS_PER_S,
         bin_s=width_ns / columns.NS_PER_S,
         ledger_bin_s=bin_ns / columns.NS_PER_S,
-        directions=tuple(_direction(flow, table, end, bin_ns, width_ns) for end in ENDS),
+        directions=tuple(
+            _direction(flow, table, end, origin_ns, (bin_ns, width_ns)) for end in ENDS
+        ),
         resent=Resent(
             is_letter(resent["sender"], "b"),
             columns.seconds(resent, "time_ns", origin_ns),
@@ -126,7 +130,11 @@ def inputs(
     )
 
 
-def _direction(flow: Node, table: pa.Table, end: End, bin_ns: int, width_ns: int) -> Direction:
+def _direction(
+    flow: Node, table: pa.Table, end: End, origin_ns: int, widths_ns: tuple[int, int]
+) -> Direction:
+    """Return what an end sent, in the ledger's bins (round trips) and in wide ones (bytes)."""
+    bin_ns, width_ns = widths_ns
     own = bins.ordered(columns.of(table, sender=end))
     start_ns, wire_bytes = (columns.integers(own, name) for name in ("start_ns", "wire_bytes"))
     count = columns.numbers(own, "rtt_count")
@@ -139,10 +147,10 @@ def _direction(flow: Node, table: pa.Table, end: End, bin_ns: int, width_ns: int
             bins.widened(start_ns, width_ns),
             wire_bytes,
             width_ns,
-            flow["start_ns"],
+            origin_ns,
             8 * columns.NS_PER_S / width_ns,
         ),
-        bins.middles(own, bin_ns, flow["start_ns"])[has_sample],
+        bins.middles(own, bin_ns, origin_ns)[has_sample],
         columns.numbers(own, "rtt_sum_ns", 1e-6)[has_sample] / count[has_sample],
     )
 
@@ -179,9 +187,7 @@ def draw(found: Flow | None, look: Look) -> go.Figure:
         )
     _draw_resent(sheet, found)
     titles = [f"throughput [{unit}]", "RTT [ms]"][: len(shares)]
-    sheet.axes(
-        x="time since the flow's first packet [s]", y=titles, x_range=(found.from_s, found.to_s)
-    )
+    sheet.axes(y=titles, x_range=(found.from_s, found.to_s))
     sheet.figure.update_yaxes(rangemode="tozero")
     again = len(found.resent.x)
     return sheet.done(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import columns
+from . import clock, columns
 from .about import About
 from .sheet import Sheet, empty, path_marking
 from .text import counted, escaped
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="HEARTBEATs",
     question="Which paths were probed when, and which answered?",
-    unit="ms; seconds since the association's first packet",
+    unit=f"ms; {clock.SECONDS}",
     definition=(
         "Above: the time from a HEARTBEAT to the HEARTBEAT ACK with the same Heartbeat "
         "Information (RFC 9260 section 8.3). Below: every HEARTBEAT of a path, those without an "
@@ -44,7 +44,7 @@ class Heartbeats:
     Attributes
     ----------
     path, at_s, rtt_ms, frame
-        Its path, seconds since the association's first packet, ms until its answer (NaN: none)
+        Its path, seconds since frame 1, ms until its answer (NaN: none)
         and frame.
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..units import duration
-from . import columns
+from . import clock, columns
 from .about import About
 from .part import Window, bounds
 from .sheet import Sheet, empty
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="Instants of the handover",
     question="What happened when, from the last DATA that arrived until all was delivered?",
-    unit="seconds since the association's first packet",
+    unit=clock.SECONDS,
     definition=(
         "The instants of docs/metrics.md, from t_last_ok to t_recovered: filled circles are "
         "frames (observed), diamonds the user's word (annotated), hollow squares bounded by "
@@ -43,7 +43,7 @@ ROW_PX = 24
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """An instant that is known: seconds since the association's first packet, its bounds."""
+    """An instant that is known: seconds since frame 1, its bounds."""
 
     name: str
     at_s: float

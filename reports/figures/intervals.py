@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from ..report import theme
 from ..study.numbers import number
 from .about import About
-from .sheet import captioned, empty
+from .sheet import captioned, empty, with_room
 from .text import counted, escaped
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ VERDICTS: dict[str, tuple[theme.Hue | None, str]] = {
 
 MOST_ROWS = 60
 
-ROW_PX = 26
+ROW_PX, NARROW_ROW_PX = 26, 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +118,20 @@ def draw(found: Intervals, look: Look) -> go.Figure:
         if own:
             figure.add_trace(_trace(own, verdict, colour, symbol))
     figure.add_vline(x=1, line={"width": 1, "color": look.colours.ink})
-    longest = 24 if look.is_narrow else 70
     figure.update_layout(
-        template=theme.template(look.theme),
-        height=150 + ROW_PX * len(rows),
+        template=look.template,
+        height=150 + (NARROW_ROW_PX if look.is_narrow else ROW_PX) * len(rows),
         margin={"l": 8, "r": 16, "t": 24, "b": 8},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
         showlegend=True,
     )
     figure.update_xaxes(type="log", title_text="candidate / baseline", dtick="D2", tickformat="~g")
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[escaped(row.name, longest) for row in rows],
+        ticktext=[_title(row, look) for row in rows],
         range=[len(rows) - 0.5, -0.5],
         zeroline=False,
     )
+    with_room(figure, look)
     words = [f"Baseline {found.baseline}, candidate {found.candidate}."]
     if found.without:
         words.append(f"{counted(found.without, 'number')} without a ratio: not drawn.")
@@ -145,6 +144,14 @@ def draw(found: Intervals, look: Look) -> go.Figure:
             "table has all."
         )
     return captioned(figure, words)
+
+
+def _title(row: Row, look: Look) -> str:
+    """Name a row: in the hand, where it is in a line of its own."""
+    if not look.is_narrow:
+        return escaped(row.name, 70)
+    metric, _, place = row.name.partition(", ")
+    return f"{escaped(metric, 27)}<br>{escaped(place, 27)}"
 
 
 def _trace(own: list[tuple[int, Row]], verdict: str, colour: str, symbol: str) -> go.Scatter:

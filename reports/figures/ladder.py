@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ..report.theme import template
-from . import columns, instants
+from . import clock, columns, instants
 from .about import About
 from .sheet import captioned, empty, level
 from .text import counted, escaped
@@ -28,7 +27,7 @@ Row = dict[str, Any]
 ABOUT = About(
     title="Packets between the hosts",
     question="Which packet went which way, on which path, when?",
-    unit="seconds since the association's first packet, downwards; a row a packet",
+    unit=f"{clock.SECONDS}, downwards; a row a packet",
     definition=(
         "Every SCTP packet of the window, with its chunks, from its sender to its receiver, at "
         "the time at which the capture has it. How long it was on its way, and whether it "
@@ -76,6 +75,14 @@ class Packet:
     is_sent_again: bool
 
 
+class Mark(NamedTuple):
+    """An instant of the handover: its name, seconds since frame 1, frame (None: no frame's)."""
+
+    name: str
+    at_s: float
+    frame: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """What the figure draws; `reason` says why there is nothing.
@@ -87,7 +94,7 @@ class Ladder:
     count
         Packets in the window, of which `packets` has the first.
     marks
-        Instants of the handover in the window, by name.
+        Instants of the handover in the window.
     """
 
     labels: tuple[str, ...]
@@ -95,7 +102,7 @@ class Ladder:
     hosts: tuple[tuple[str, str], ...]
     packets: tuple[Packet, ...]
     count: int
-    marks: tuple[tuple[str, float], ...]
+    marks: tuple[Mark, ...]
     reason: str = ""
 
 
@@ -127,7 +134,7 @@ def inputs(part: Part, window: Window | None = None) -> Ladder:
         []
         if handover is None
         else [
-            (name, part.seconds(one["ns"]))
+            Mark(name, part.seconds(one["ns"]), one["frame"])
             for name, one in handover["instants"].items()
             if one["ns"] is not None and seen.from_ns <= one["ns"] <= seen.to_ns
         ]
@@ -138,7 +145,7 @@ def inputs(part: Part, window: Window | None = None) -> Ladder:
         hosts=tuple((nodes[path]["a_address"], nodes[path]["b_address"]) for path in paths),
         packets=tuple(one for one in shown if one.path in paths),
         count=len(packets),
-        marks=tuple(one for one in marks if one[1] <= shown[-1].at_s),
+        marks=tuple(one for one in marks if one.at_s <= shown[-1].at_s),
     )
 
 
@@ -246,7 +253,7 @@ def _draw_packets(
         start, end = ends if one.sender == "a" else ends[::-1]
         x += [start, (start + end) / 2, end, None]
         y += [row] * 3 + [None]
-        told += [f"frame {one.frame}, {one.at_s:.6f} s: {one.text}"] * 3 + [None]
+        told += [f"frame {one.frame}, {clock.written(one.at_s)} s: {one.text}"] * 3 + [None]
     first = own[0][1]
     colour = look.path(first.path)
     figure.add_trace(
@@ -289,20 +296,29 @@ def _draw_packets(
 
 
 def _draw_marks(figure: go.Figure, found: Ladder, down: Floats, look: Look) -> None:
-    """Draw the handover's instants before the first packet that is not before them."""
+    """Draw the handover's instants at their packets, or before the first one after them."""
     times = np.array([one.at_s for one in found.packets])
+    rows = {one.frame: float(row) for row, one in zip(down, found.packets, strict=True)}
     names: dict[float, list[str]] = {}
-    for name, at in found.marks:
-        row = float(down[min(int(np.searchsorted(times, at)), len(down) - 1)]) - 0.85
+    for name, at_s, frame in found.marks:
+        after = float(down[min(int(np.searchsorted(times, at_s)), len(down) - 1)])
+        row = rows.get(frame, after - 0.5) if frame is not None else after - 0.5
         names.setdefault(row, []).append(name)
     for row, together in names.items():
         level(figure, row, ", ".join(together), look)
 
 
+def _beside(found: Ladder, look: Look) -> float:
+    """Return the room beside the last host: for the names of instants, where there are any."""
+    if not found.marks:
+        return 0.25
+    return 1.4 if look.is_narrow else 0.6
+
+
 def _lay_out(
     figure: go.Figure, found: Ladder, look: Look, across: dict[int, float], down: Floats
 ) -> None:
-    longest = 12 if look.is_narrow else 40
+    longest = 7 if look.is_narrow else 40
     hosts = [
         (across[path] + right, host)
         for path, both in zip(found.paths, found.hosts, strict=True)
@@ -310,25 +326,35 @@ def _lay_out(
     ]
     bottom = float(down[-1]) + 1
     every = max(1, len(down) // MOST_TIMES)
+    digits = 4 if look.is_narrow else 6
     figure.update_layout(
-        template=template(look.theme),
+        template=look.template,
         height=max(LEAST_PX, 120 + int(PACKET_PX * bottom)),
-        margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 16, "b": 8},
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
+        margin={"l": 72, "r": 16, "t": 40, "b": 8},
+        legend={"orientation": "h", "y": -8 / (PACKET_PX * bottom), "yanchor": "top"},
         hovermode="closest",
     )
     figure.update_xaxes(
         side="top",
         tickvals=[x for x, _ in hosts],
-        ticktext=[escaped(host, longest) for _, host in hosts],
-        range=[-0.25, across[found.paths[-1]] + HOSTS_APART + (0.6 if found.marks else 0.25)],
+        # Addresses of a network differ at their ends.
+        ticktext=[
+            escaped(host if len(host) <= longest else f"…{host[1 - longest :]}")
+            for _, host in hosts
+        ],
+        tickangle=0,
+        range=[-0.25, across[found.paths[-1]] + HOSTS_APART + _beside(found, look)],
         showgrid=False,
         zeroline=False,
     )
+    figure.add_annotation(
+        # An upright title would be in the middle of a figure that is longer than the screen.
+        xref="paper", yref="paper", x=0, y=1, xanchor="right", yanchor="bottom", xshift=-6,
+        text=clock.TITLE.replace("since ", "since<br>"), align="right", showarrow=False,
+    )  # fmt: skip
     figure.update_yaxes(
-        title_text="time since the association's first packet [s]",
         tickvals=down[::every],
-        ticktext=[f"{one.at_s:.4f}" for one in found.packets[::every]],
+        ticktext=[f"{one.at_s:.{digits}f}" for one in found.packets[::every]],
         range=[bottom, 0],
         showgrid=False,
         zeroline=False,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ..report import theme as themes
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from ..report.theme import Colours, Hue, Theme
 
 MOST_POINTS = 4_000
@@ -20,6 +22,9 @@ MOST_TOGETHER = 24_000
 """Of all lines of a figure: more takes a browser longer than the answer of the server."""
 
 FEWEST_POINTS = 200
+
+LETTERS_PX, SMALL_PX = 13, 11
+"""Of the figures' words; the smaller ones on a screen in the hand."""
 
 NARROW_PX = 600
 """Below this, names go above their lines and legends below."""
@@ -44,6 +49,11 @@ class Look:
     def colours(self) -> Colours:
         """The theme's colours that mean no path."""
         return themes.colours(self.theme)
+
+    @property
+    def template(self) -> go.layout.Template:
+        """The theme's Plotly template, with smaller letters on a screen in the hand."""
+        return themes.template(self.theme, SMALL_PX if self.is_narrow else LETTERS_PX)
 
     def path(self, index: int) -> str:
         """Return the colour of a path, by its `id`."""

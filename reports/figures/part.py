@@ -53,6 +53,8 @@ class Part:
     ----------
     association
         Its entry in a document of `pathscope.result/1`.
+    origin_ns
+        Frame 1 of its capture, in ns since 1970: times in figures count from there.
     tables
         Its capture's ledger, Arrow tables by name; None of a stored result, which has none.
     bin_ns
@@ -72,6 +74,7 @@ class Part:
     """
 
     association: Node
+    origin_ns: int
     tables: Mapping[str, pa.Table] | None = None
     bin_ns: int = 100_000_000
     sender: End = "a"
@@ -80,12 +83,6 @@ class Part:
     story: Node | None = None
     chunks: pa.Table | None = None
     links: tuple[LinkChange, ...] = ()
-
-    @property
-    def origin_ns(self) -> int:
-        """The association's first packet: times in figures count from there."""
-        start: int = self.association["start_ns"]
-        return start
 
     @property
     def other(self) -> End:

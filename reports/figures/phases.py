@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from ..units import duration, ratio
+from . import clock
 from .about import About
+from .part import Window
 from .sheet import Sheet, empty
 from .text import escaped
 
 if TYPE_CHECKING:
     from ..report.theme import Hue
     from .look import Look
-    from .part import Part, Window
+    from .part import Part
 
 ABOUT = About(
     title="Phases of the handover",
     question="What did the handover wait for, and for how long?",
-    unit="seconds since the handover's first phase began",
+    unit=clock.SECONDS,
     definition=(
         "The phases of docs/explain.md, from what made the handover necessary until all that was "
         "outstanding was delivered; they follow one another without gaps."
@@ -46,7 +48,7 @@ HEIGHT_PX = 240
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A phase: its name and words, from and to in seconds since the first one began."""
+    """A phase: its name and words, from and to in seconds since frame 1."""
 
     name: str
     text: str
@@ -56,32 +58,38 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """What the figure draws; `reason` says why there is nothing."""
+    """What the figure draws, from and to in seconds; `reason` says why there is nothing."""
 
     bars: tuple[Bar, ...]
+    from_s: float = 0.0
+    to_s: float = 0.0
     reason: str = ""
 
 
-def inputs(part: Part, window: Window | None = None) -> Phases:  # noqa: ARG001  as of all figures
-    """Return the phases of a handover's story. They are of the whole handover in any window."""
+def inputs(part: Part, window: Window | None = None) -> Phases:
+    """Return the phases of a handover's story, each whole, in a window or in their own."""
     if part.handover is None:
-        return Phases((), "No handover was chosen, or the association has none.")
+        return Phases((), reason="No handover was chosen, or the association has none.")
     if part.story is None:
-        return Phases((), "There is no story of this handover: that takes its capture.")
+        return Phases((), reason="There is no story of this handover: that takes its capture.")
     phases = part.story["phases"]
     if not phases:
-        return Phases((), "Nothing in the capture tells the phases of this handover.")
-    start_ns = phases[0]["start_ns"]
+        return Phases((), reason="Nothing in the capture tells the phases of this handover.")
+    seen = window or Window(phases[0]["start_ns"], phases[-1]["end_ns"])
+    if not any(one["start_ns"] <= seen.to_ns and one["end_ns"] >= seen.from_ns for one in phases):
+        return Phases((), reason="No phase of the handover is in this window.")
     return Phases(
         tuple(
             Bar(
                 one["name"],
                 one["text"],
-                (one["start_ns"] - start_ns) / 1e9,
-                (one["end_ns"] - start_ns) / 1e9,
+                part.seconds(one["start_ns"]),
+                part.seconds(one["end_ns"]),
             )
             for one in phases
-        )
+        ),
+        part.seconds(seen.from_ns),
+        part.seconds(seen.to_ns),
     )
 
 
@@ -90,7 +98,7 @@ def draw(found: Phases, look: Look) -> go.Figure:
     if not found.bars:
         return empty(found.reason, look)
     sheet = Sheet(look, height_px=HEIGHT_PX)
-    whole_s = found.bars[-1].to_s
+    whole_s = found.bars[-1].to_s - found.bars[0].from_s
     for one in found.bars:
         hue, pattern = PAINT[one.name]
         length_s = one.to_s - one.from_s
@@ -118,7 +126,7 @@ def draw(found: Phases, look: Look) -> go.Figure:
                 },
             )
         )
-    sheet.axes(x="time since the first phase began [s]", y=[""], x_range=(0.0, whole_s))
+    sheet.axes(y=[""], x_range=(found.from_s, found.to_s))
     sheet.figure.update_yaxes(visible=False, range=[-0.6, 0.6])
     longest = max(found.bars, key=lambda one: one.to_s - one.from_s)
     return sheet.done(

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from ..report import theme
 from .about import About
-from .sheet import captioned, empty
+from .sheet import captioned, empty, with_room
 from .text import counted, escaped
 
 if TYPE_CHECKING:
@@ -128,14 +128,14 @@ def draw(found: Replay, look: Look) -> go.Figure:
             seen.add(trace.name)
             figure.add_trace(trace, row=row, col=1)
     figure.update_layout(
-        template=theme.template(look.theme),
+        template=look.template,
         height=110 + PANEL_PX * len(panels),
         margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 24, "b": 8},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
     )
     for row, name in enumerate(panels, 1):
         figure.update_yaxes(title_text=QUANTITIES[name], rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text="time since the replay's base [s]", row=len(panels), col=1)
+    with_room(figure, look)
     words = f"{counted(found.absent, 'number')} of a step absent: not drawn."
     return captioned(figure, [words] if found.absent else [])
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import bins, columns
+from . import bins, clock, columns
 from .about import About
 from .sheet import Sheet, empty, level, path_marking
 from .text import counted, escaped, left_out
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="Round-trip time and RTO",
     question="How long did acknowledgements take, and how long would T3-rtx have waited?",
-    unit="ms, on a logarithmic axis; seconds since the association's first packet",
+    unit=f"ms, on a logarithmic axis; {clock.SECONDS}",
     definition=(
-        "Mean of a time bin's RTT samples: DATA sent once (Karn's rule), to the SACK that covers "
-        "it. RTO model: SRTT + 4 RTTVAR (RFC 9260 section 6.3.1) of the round trips that the "
-        "capture sees, before RTO.Min and RTO.Max clamp it and expiries double it. An expiry of "
-        "T3-rtx is inferred from the retransmission that it causes; its height is the time since "
-        "the timer was started."
+        "Mean of a time bin's RTT samples, one a SACK: DATA sent once (Karn's rule), to the SACK "
+        "that covers it. RTO model: SRTT + 4 RTTVAR (RFC 9260 section 6.3.1) of one chunk a round "
+        "trip, delayed SACKs and all, and of HEARTBEATs; it holds until the next one, and is that "
+        "before RTO.Min and RTO.Max clamp it and expiries double it. An expiry of T3-rtx is "
+        "inferred from the retransmission that it causes; its height is the time since the timer "
+        "was started."
     ),
     basis=("observed", "inferred"),
 )
@@ -37,6 +38,9 @@ ABOUT = About(
 MOST_PATHS = 8
 
 HEIGHT_PX = 400
+
+MOST_FINE = 300
+"""Greatest by least: up to here, decades alone are too few ticks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class Expiries:
 
 @dataclass(frozen=True, slots=True)
 class Rtt:
-    """What the figure draws; x in seconds since the association's first packet.
+    """What the figure draws; x in seconds since frame 1.
 
     Attributes
     ----------
@@ -145,11 +149,20 @@ def draw(found: Rtt | None, look: Look) -> go.Figure:
     for one in found.paths:
         _draw_path(sheet, one, escaped(found.labels[one.path]), found.bin_s)
     _draw_expiries(sheet, found)
-    for number, (name, value_ms) in enumerate(found.clamps_ms.items()):
-        _draw_clamp(sheet, name, value_ms, number)
+    for value_ms, names in _levels(found.clamps_ms).items():
+        level(sheet.figure, value_ms, f"{names} (inferred)", look, is_log=True)
     sheet.axes(y=["round-trip time, RTO [ms]"], x_range=(found.from_s, found.to_s))
-    sheet.figure.update_yaxes(type="log", dtick=1)
+    sheet.figure.update_yaxes(type="log", dtick=_ticks(found), tickformat="~g")
     return sheet.done(*_words(found))
+
+
+def _ticks(found: Rtt) -> int | str:
+    """Return the ticks of the logarithmic axis: decades, or 1, 2, 5 where there are few of them."""
+    columns = [each for one in found.paths for each in (one.mean_ms, one.rto_ms)]
+    every = np.concatenate((*columns, found.expiries.elapsed_ms))
+    known = every[np.isfinite(every) & (every > 0)]
+    is_wide = len(known) > 0 and known.max() > MOST_FINE * known.min()
+    return 1 if is_wide else "D2"
 
 
 def _has_any(found: Rtt) -> bool:
@@ -176,7 +189,8 @@ def _draw_path(sheet: Sheet, one: PathTimes, label: str, bin_s: float) -> None:
     )
     known = np.isfinite(one.rto_ms)
     sheet.line(
-        one.x[known],
+        # It is that of the end of a bin, and holds until the next round trip.
+        one.x[known] + bin_s / 2,
         one.rto_ms[known],
         name=f"RTO model: {label}",
         path=one.path,
@@ -207,10 +221,12 @@ def _draw_expiries(sheet: Sheet, found: Rtt) -> None:
         )
 
 
-def _draw_clamp(sheet: Sheet, name: str, value_ms: float, number: int) -> None:
-    # Both are often the same: so their names stand at either end.
-    end: Literal["left", "right"] = "left" if number else "right"
-    level(sheet.figure, value_ms, f"{name} (inferred)", sheet.look, at=end, is_log=True)
+def _levels(clamps_ms: dict[str, float]) -> dict[float, str]:
+    """Name the levels: both clamps may be the same."""
+    names: dict[float, list[str]] = {}
+    for name, value_ms in clamps_ms.items():
+        names.setdefault(value_ms, []).append(name)
+    return {value_ms: ", ".join(own) for value_ms, own in names.items()}
 
 
 def _words(found: Rtt) -> list[str]:

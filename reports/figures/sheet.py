@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from ..report.theme import path_dash, path_marker, template
-from . import resample
+from ..report.theme import path_dash, path_marker
+from . import clock, resample
 from .text import counted, escaped
 
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from .columns import Floats, Ints
     from .look import Look
 
-TIME = "time since the association's first packet [s]"
-
 HEIGHT_PX = 360
 
 LINE_PX = 1.8
 
 MOST_MARKS = 100
 """Shaded stretches, and upright lines, of a figure: more would hide what they are to mark."""
+
+INSTANT_S = 0.1
+"""Shown around what takes no time."""
 
 AXIS_PX, NAME_PX = 64, 19
 """Of an axis with its numbers and title, and of a name in a legend."""
@@ -71,10 +72,11 @@ class Sheet:
             vertical_spacing=0.06,
         )
         self.figure.update_layout(
-            template=template(look.theme),
+            template=look.template,
             height=height_px,
             margin={"l": 8 if look.is_narrow else 72, "r": 16, "t": 16, "b": 8},
-            legend=legend(look, height_px),
+            # A single line has a name, too.
+            showlegend=True,
             hovermode="closest",
             barmode="overlay",
         )
@@ -163,15 +165,18 @@ class Sheet:
         self.figure.add_trace(trace, row=row, col=1)
 
     def axes(
-        self, *, x: str = TIME, y: Sequence[str], x_range: tuple[float, float] | None = None
+        self, *, x: str = clock.TITLE, y: Sequence[str], x_range: tuple[float, float] | None = None
     ) -> None:
         """Name the axes, one of values for each panel, and cut the axis of x."""
-        narrow = {"standoff": 2, "font": {"size": 11}} if self.look.is_narrow else {}
+        narrow = {"standoff": 2} if self.look.is_narrow else {}
         for row, title in enumerate(y, start=1):
             self.figure.update_yaxes(title={"text": title, **narrow}, row=row, col=1)
         self.figure.update_xaxes(title={"text": x, **narrow}, row=len(y), col=1)
         if x_range is not None:
-            self.figure.update_xaxes(range=list(x_range))
+            low, high = x_range
+            # A single packet takes no time, and has a place on the axis.
+            pad = 0.0 if high > low else INSTANT_S / 2
+            self.figure.update_xaxes(range=[low - pad, high + pad])
 
     def shade(self, from_x: float, to_x: float, text: str, *, colour: str | None = None) -> None:
         """Shade a stretch of x behind all panels, with words at its upper left."""
@@ -216,10 +221,7 @@ class Sheet:
 
     def done(self, *sentences: str) -> go.Figure:
         """Return the figure, with its caption: the sentences, and what was not drawn."""
-        if self.look.is_narrow:
-            # Names stand one below the other there, and are not to take the place of the data.
-            names = sum(trace.showlegend is not False for trace in self.figure.data)
-            self.figure.update_layout(height=self.figure.layout.height + NAME_PX * names)
+        with_room(self.figure, self.look)
         words = [one for one in sentences if one]
         if self._drawn < self._given:
             words.append(
@@ -237,8 +239,18 @@ def legend(look: Look, height_px: int) -> dict[str, Any]:
     """Return where the legend is: above, or below the axis on a screen in the hand."""
     if look.is_narrow:
         below = -AXIS_PX / max(height_px - AXIS_PX, AXIS_PX)
-        return {"orientation": "h", "y": below, "yanchor": "top", "font": {"size": 11}}
+        return {"orientation": "h", "y": below, "yanchor": "top"}
     return {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+
+
+def with_room(figure: go.Figure, look: Look) -> None:
+    """Put the legend where it takes no room of the data: on a narrow screen, below."""
+    height_px = figure.layout.height
+    figure.update_layout(legend=legend(look, height_px))
+    if look.is_narrow:
+        # Names stand one below the other there.
+        names = sum(trace.showlegend is not False for trace in figure.data)
+        figure.update_layout(height=height_px + NAME_PX * names)
 
 
 def level(
@@ -304,7 +316,7 @@ def empty(reason: str, look: Look, *, height_px: int = 200) -> go.Figure:
     figure = go.Figure()
     blank = {"visible": False, "range": [0, 1], "fixedrange": True}
     figure.update_layout(
-        template=template(look.theme),
+        template=look.template,
         height=height_px,
         margin={"l": 16, "r": 16, "t": 16, "b": 16},
         xaxis=blank,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from . import columns, resample
+from . import clock, columns, resample
 from .about import About
 from .part import LinkChange, bounds
 from .sheet import Sheet, empty
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="Paths",
     question="Where did new DATA go, in which state was each path, and what happened to its link?",
-    unit="seconds since the association's first packet; a lane a path",
+    unit=f"{clock.SECONDS}; a lane a path",
     definition=(
         "States are those that the sender must see (RFC 9260 section 8, RFC 7829). Bars are runs: "
         "new DATA chunks in sending order on one path, retransmissions left out. A HEARTBEAT is "
@@ -76,7 +76,7 @@ class Heartbeats:
 
 @dataclass(frozen=True, slots=True)
 class Swimlane:
-    """What the figure draws; times in seconds since the association's first packet.
+    """What the figure draws; times in seconds since frame 1.
 
     `runs` and `heartbeats` are None without a ledger.
     """
@@ -323,7 +323,7 @@ def _draw_changes(sheet: Sheet, found: Swimlane, place: dict[int, int]) -> None:
                     "symbol": [
                         symbol if one.basis == "annotated" else f"{symbol}-open" for one, *_ in own
                     ],
-                    "size": 15,
+                    "size": 13,
                     "color": sheet.look.colours.ink,
                     "line": {"width": 2, "color": sheet.look.colours.ink},
                 },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import bins, columns
+from . import bins, clock, columns
 from .about import About
 from .sheet import MOST_MARKS, Sheet, empty
 from .text import escaped, left_out
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="Throughput",
     question="How much did each path carry, and what did handovers cost?",
-    unit="bit/s; seconds since the association's first packet",
+    unit=f"bit/s; {clock.SECONDS}",
     definition=(
         "Bytes on the wire that the sender put on a path in a time bin, link header included, x 8 "
         "/ the bin's width; goodput: user bytes that a SACK in the bin acknowledged first, over "
@@ -36,7 +36,7 @@ MOST_PATHS = 12
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """What the figure draws; x in seconds since the association's first packet, y in bit/s.
+    """What the figure draws; x in seconds since frame 1, y in bit/s.
 
     `regions` are handoff regions, `moves` the first new DATA of handovers.
     """

@@ -36,7 +36,7 @@ HEIGHT_PX = 340
 SERIES: tuple[tuple[str, theme.Hue, str], ...] = (
     ("measured", "blue", ""),
     ("RTO model", "sky", "/"),
-    ("clamped", "orange", "\\"),
+    ("model, clamped", "orange", "\\"),
 )
 
 
@@ -115,18 +115,18 @@ def draw(found: Timers, look: Look) -> go.Figure:
         rows=2 if across else 1,
         cols=1 if across else 2,
         horizontal_spacing=0.12,
-        vertical_spacing=0.22,
+        vertical_spacing=0.2,
     )
     figure.update_layout(
-        template=theme.template(look.theme),
+        template=look.template,
         height=HEIGHT_PX * (2 if across else 1),
         barmode="group",
         margin={"l": 60, "r": 16, "t": 24, "b": 8},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
     )
     _draw_expiries(figure, found, look)
     _draw_numbers(figure, found, look, (2, 1) if across else (1, 2))
     figure.update_yaxes(title_text="T3-rtx [s]", rangemode="tozero", row=1, col=1)
+    sheet.with_room(figure, look)
     return sheet.captioned(figure, _words(found))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import columns, tsn_columns
+from . import clock, columns, tsn_columns
 from .about import About
 from .sheet import Sheet, empty, path_marking
 from .text import escaped, left_out
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 ABOUT = About(
     title="TSN against time",
     question="What was sent on which path, what was sent again and why, and when did it arrive?",
-    unit="TSN, as distance from the sender's first; seconds since the association's first packet",
+    unit=f"TSN, as distance from the sender's first; {clock.SECONDS}",
     definition=(
-        "New DATA chunks by the path that they went on. In a window of chunks: each chunk, the "
-        "cumulative TSN and the gap blocks of each SACK. Of a whole run: the runs, with the "
+        "New DATA chunks by the path that they went on; a line is broken where another path was "
+        "in use, or none for long. In a window of chunks: each chunk, the cumulative TSN (until "
+        "the next SACK) and the gap blocks of each SACK. Of a whole run: the runs, with the "
         "chunks of each time bin in between, and how many chunks were acknowledged so far. What "
         "was sent again is in the ledger one by one, with its cause: T3-rtx expired (t3), three "
         "miss indications (fast, RFC 9260 section 7.2.4), or unknown."
@@ -43,7 +44,7 @@ HEIGHT_PX = 440
 
 @dataclass(frozen=True, slots=True)
 class Tsn:
-    """What the figure draws; x in seconds since the association's first packet.
+    """What the figure draws; x in seconds since frame 1.
 
     Attributes
     ----------
@@ -106,8 +107,8 @@ def draw(found: Tsn | None, look: Look) -> go.Figure:
     """Return the figure."""
     if found is None:
         return empty("A stored result has no ledger: there are no TSNs to draw.", look)
-    if found.first_tsn is None or not any(len(line.x) for line in found.lines):
-        return empty("No new DATA of this sender in this window.", look)
+    if not _has_any(found):
+        return empty("No DATA of this sender, and no SACK of it, in this window.", look)
     sheet = Sheet(look, lines=len(found.lines) + 4, height_px=HEIGHT_PX)
     for line in found.lines:
         if line.path is None:
@@ -127,6 +128,12 @@ def draw(found: Tsn | None, look: Look) -> go.Figure:
     _draw_resent(sheet, found)
     sheet.axes(y=[f"TSN, from {found.first_tsn}"], x_range=(found.from_s, found.to_s))
     return sheet.done(*_words(found))
+
+
+def _has_any(found: Tsn) -> bool:
+    lines = (*found.lines, found.acknowledged)
+    has_line = any(bool(np.isfinite(line.y).any()) for line in lines)
+    return found.first_tsn is not None and (has_line or bool(len(found.resent.x)))
 
 
 def _hover(found: Tsn) -> str:

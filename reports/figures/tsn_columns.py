@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import columns
+from . import bins, columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,14 +121,39 @@ def by_chunk(
     x = columns.seconds(data, "time_ns", part.origin_ns)
     path = columns.integers(data, "path")
     frame = columns.integers(data, "frame")
-    lines = tuple(
-        Line(one, x[path == one], y[path == one].astype(float), frame[path == one]) for one in paths
-    )
+    lines = tuple(_of_path(one, np.flatnonzero(path == one), (x, y, frame), part) for one in paths)
     sacks = columns.chosen(own, is_sack)
     times = columns.seconds(sacks, "time_ns", part.origin_ns)
     cumulative = scale.distances(columns.integers(sacks, "cumulative_tsn"))
     acknowledged = Line(None, times, cumulative.astype(float), columns.integers(sacks, "frame"))
     return lines, acknowledged, _gap_blocks(sacks, times, cumulative)
+
+
+def _of_path(path: int, own: Ints, chunks: tuple[Floats, Ints, Ints], part: Part) -> Line:
+    """Return the line of a path's chunks, broken where it was not the one in use.
+
+    Parameters
+    ----------
+    own
+        Places of its chunks among all of the sender's.
+    chunks
+        Times, distances and frames of all.
+    """
+    times, distances, frames = chunks
+    x = times[own]
+    elsewhere = np.flatnonzero(np.diff(own) > 1) + 1
+    apart = np.union1d(elsewhere, bins.pauses(x, part.bin_ns / columns.NS_PER_S))
+    return _cut(Line(path, x, distances[own].astype(float), frames[own]), apart)
+
+
+def _cut(line: Line, apart: Ints) -> Line:
+    """Break a line before some of its points."""
+    return Line(
+        line.path,
+        np.insert(line.x, apart, line.x[apart]),
+        np.insert(line.y, apart, np.nan),
+        np.insert(line.frame, apart, -1),
+    )
 
 
 def _gap_blocks(sacks: pa.Table, times: Floats, cumulative: Ints) -> Gaps:
@@ -151,16 +176,16 @@ def by_bin(
     """Return new DATA by path, and what was acknowledged so far: of runs and time bins."""
     runs = part.rows("runs", part.sender)
     distances = columns.unwrapped(columns.integers(runs, "first_tsn"), scale.first_tsn or 0)
-    bins = part.rows("intervals", part.sender)
+    intervals = part.rows("intervals", part.sender)
     lines = tuple(
-        _within(_path_line(part, runs, distances, bins, path), part, seen) for path in paths
+        _within(_path_line(part, runs, distances, intervals, path), part, seen) for path in paths
     )
     none = np.empty(0)
-    acknowledged = _within(_acknowledged(part, bins), part, seen)
+    acknowledged = _within(_acknowledged(part, intervals), part, seen)
     return lines, acknowledged, Gaps(none, none, none)
 
 
-def _path_line(part: Part, runs: pa.Table, distances: Ints, bins: pa.Table, path: int) -> Line:
+def _path_line(part: Part, runs: pa.Table, distances: Ints, intervals: pa.Table, path: int) -> Line:
     """Return the runs of a path, each with its time bins between its first and last chunk.
 
     A bin that two runs share counts for the one that it ends in.
@@ -171,11 +196,11 @@ def _path_line(part: Part, runs: pa.Table, distances: Ints, bins: pa.Table, path
     runs, first = columns.chosen(runs, own), distances[own]
     from_ns, to_ns = (columns.integers(runs, name) for name in ("first_ns", "last_ns"))
     length = (columns.integers(runs, "last_tsn") - columns.integers(runs, "first_tsn")) % 2**32
-    bins = columns.of(bins, path=path)
-    bins = columns.chosen(bins, columns.integers(bins, "new_chunks") > 0)
-    order = np.argsort(columns.integers(bins, "start_ns"), kind="stable")
-    chunks = columns.integers(bins, "new_chunks")[order]
-    at_ns = columns.integers(bins, "last_ns")[order]
+    intervals = columns.of(intervals, path=path)
+    intervals = columns.chosen(intervals, columns.integers(intervals, "new_chunks") > 0)
+    order = np.argsort(columns.integers(intervals, "start_ns"), kind="stable")
+    chunks = columns.integers(intervals, "new_chunks")[order]
+    at_ns = columns.integers(intervals, "last_ns")[order]
     run = np.maximum(np.searchsorted(from_ns, at_ns, side="right") - 1, 0)
     total = np.cumsum(chunks)
     # What was sent before the first bin of a run, so that each run begins with nothing.
@@ -191,12 +216,13 @@ def _path_line(part: Part, runs: pa.Table, distances: Ints, bins: pa.Table, path
     of_run = np.concatenate((np.arange(count), run, np.arange(count), np.arange(count)))
     order = np.lexsort((times, kinds, of_run))
     x = columns.from_origin(times[order], part.origin_ns)
-    return Line(path, x, values[order], np.full(len(x), -1))
+    line = Line(path, x, values[order], np.full(len(x), -1))
+    return _cut(line, bins.pauses(x, part.bin_ns / columns.NS_PER_S))
 
 
-def _acknowledged(part: Part, bins: pa.Table) -> Line:
+def _acknowledged(part: Part, intervals: pa.Table) -> Line:
     """Return chunks acknowledged so far, at the end of each time bin."""
-    start_ns, chunks = (columns.integers(bins, name) for name in ("start_ns", "acked_chunks"))
+    start_ns, chunks = (columns.integers(intervals, name) for name in ("start_ns", "acked_chunks"))
     starts, places = np.unique(start_ns[chunks > 0], return_inverse=True)
     sums = np.bincount(places, chunks[chunks > 0], len(starts))
     ends = np.minimum(starts + part.bin_ns, part.association["end_ns"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from ..figures.about import Basis
     from .state import State
 
 Node = dict[str, Any]
@@ -71,7 +72,8 @@ class Column:
 class Table:
     """A table that fits the page, row by row in the order of `columns`.
 
-    `is_long`: with filters and sorting of its own, as it may have hundreds of rows.
+    `is_long`: with filters and sorting of its own, as it may have hundreds of rows. `basis`: how
+    what it tells is known, where its cells do not say it of themselves.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Table:
     wireshark: str | None = None
     empty: str = "Nothing of this kind was seen."
     is_long: bool = False
+    basis: tuple[Basis, ...] = ("observed",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from ..figures.sheet import caption, empty
 from . import query
 from .blocks import Notice
 from .downloads import figure_address, packets_address
-from .drawing import zoom_origin_ns
+from .drawing import is_timed
 from .pages import PAGES, blocks
 from .parts import frame, render, selection
-from .parts.words import badges, hinted, notice
+from .parts.words import badges, copying, hinted, notice
 from .state import FIELDS, parse
 from .view import resolve
 
@@ -91,13 +91,14 @@ def look_of(theme: Any, width_px: Any) -> Look:
 
 
 def figure(desk: Desk, name: str, address: str | None, look: Look) -> tuple[Any, ...]:
-    """Return a figure, its head, caption, filter and the address of its numbers."""
+    """Return a figure, its head, caption, filter, the address of its numbers, and its style."""
     view = desk.view(address)
+    csv = figure_address(view.state, name)
     try:
         drawn = desk.draw(name, view, look)
     except TOLD as error:
-        reason = f"This cannot be drawn: {error}"
-        return empty(reason, look), name, "", "", figure_address(view.state, name)
+        failed = empty(f"This cannot be drawn: {error}", look)
+        return failed, name, "", None, csv, _style(failed)
     about = drawn.about
     head = [
         dmc.Group(
@@ -111,8 +112,13 @@ def figure(desk: Desk, name: str, address: str | None, look: Look) -> tuple[Any,
         dmc.Text(about.unit, c="dimmed", size="xs"),
     ]
     words = caption(drawn.figure)
-    expression = about.wireshark_filter or ""
-    return drawn.figure, head, words, expression, figure_address(view.state, name)
+    button = copying(about.wireshark_filter)
+    return drawn.figure, head, words, button, csv, _style(drawn.figure)
+
+
+def _style(figure: Any) -> Node:
+    """Return the style of a figure's place: a responsive one fills it, whatever its own height."""
+    return {"height": figure.layout.height}
 
 
 def zoomed(desk: Desk, address: str | None, name: str, layout: Node | None) -> str | None:
@@ -122,11 +128,10 @@ def zoomed(desk: Desk, address: str | None, name: str, layout: Node | None) -> s
         return None
     if any(_WHOLE.fullmatch(key) for key in layout):
         return _other(view, replace(view.state, from_ns=None, to_ns=None))
-    origin_ns, span = zoom_origin_ns(name, view), _range(layout)
-    if origin_ns is None or span is None:
+    span = _range(layout)
+    if span is None or not is_timed(name):
         return None
-    start_ns = origin_ns - view.case.origin_ns
-    from_ns, to_ns = (start_ns + round(end_s * 1e9) for end_s in span)
+    from_ns, to_ns = (round(end_s * 1e9) for end_s in span)
     return _other(view, replace(view.state, from_ns=from_ns, to_ns=to_ns))
 
 
@@ -203,11 +208,13 @@ def frame_of(row: Node) -> int | None:
 THEME = """
 () => {
     const theme = document.documentElement.getAttribute("data-mantine-color-scheme");
-    return [theme, theme, document.getElementById("content").clientWidth];
+    const other = theme === "dark" ? "light" : "dark";
+    return [theme, theme, document.getElementById("content").clientWidth,
+            `Theme: ${theme}, switch to ${other}`];
 }
 """
 """The switch says light until it has asked the system; the page knows at once. Only the browser
-knows how wide it is, too."""
+knows how wide it is, too. The switch itself would be called the same whichever theme is on."""
 
 DOWNLOAD_PICTURE = """
 (clicks, id) => {
@@ -248,8 +255,9 @@ def register(app: Dash, desk: Desk) -> None:
         Output({"part": "figure", "name": MATCH}, "figure"),
         Output({"part": "head", "name": MATCH}, "children"),
         Output({"part": "caption", "name": MATCH}, "children"),
-        Output({"part": "filter", "name": MATCH}, "value"),
+        Output({"part": "filter", "name": MATCH}, "children"),
         Output({"part": "csv", "name": MATCH}, "href"),
+        Output({"part": "figure", "name": MATCH}, "style"),
         Input("address", "href"),
         Input("theme", "data"),
         State("width", "data"),
@@ -258,7 +266,7 @@ def register(app: Dash, desk: Desk) -> None:
     )
     def _figure(address: str | None, theme: str | None, width_px: int | None, own: Node) -> Any:
         if theme is None:
-            return (no_update,) * 5  # it is known in a moment, and then this is asked for again
+            return (no_update,) * 6  # it is known in a moment, and then this is asked for again
         return figure(desk, own["name"], address, look_of(theme, width_px))
 
     @app.callback(
@@ -340,6 +348,7 @@ def register(app: Dash, desk: Desk) -> None:
         Output("theme", "data"),
         Output("main", "data-ag-theme-mode"),
         Output("width", "data"),
+        Output("scheme", "aria-label"),
         Input("scheme", "computedColorScheme"),
     )
 
@@ -361,7 +370,7 @@ def _failed_figure(error: Exception) -> tuple[Any, ...]:
     """Say where a figure would be that it is our mistake; the log has the rest."""
     LOG.error("a figure failed", exc_info=error)
     figure = empty(f"A mistake in pathscope: {error}. The command's output has more.", Look())
-    return figure, "A figure that failed", "", "", no_update
+    return figure, "A figure that failed", "", None, no_update, _style(figure)
 
 
 def _failed_page(error: Exception) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from ..units import bits_per_second, duration, ratio
 from .blocks import Link, Number
 
 if TYPE_CHECKING:
+    from ..figures.about import Basis
     from .blocks import Cell, Column, Table
 
 NS_PER_S = 1e9
@@ -77,6 +78,17 @@ def basis(cell: Cell) -> str | None:
     if not isinstance(cell, Number):
         return None
     return "absent" if cell.node["value"] is None else str(cell.node["basis"])
+
+
+BASES: tuple[Basis, ...] = ("observed", "annotated", "inferred")
+
+
+def bases(table: Table) -> tuple[Basis, ...]:
+    """Return how what a table tells is known: as its cells say it, or as it says of itself."""
+    places = [place for place, one in enumerate(table.columns) if one.key == "basis"]
+    said = {row[place] for row in table.rows for place in places}
+    said |= {basis(cell) for row in table.rows for cell in row}
+    return tuple(one for one in BASES if one in said) or table.basis
 
 
 def value(cell: Cell) -> Any:

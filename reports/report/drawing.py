@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...dissectors.ledger import ReadOptions
+from ..wireshark import within
+from . import filters
 from .pages import replay, sets
 
 if TYPE_CHECKING:
@@ -63,20 +65,19 @@ class OfAssociation:
         from ..figures.part import Window
 
         module, one, case = _module(self.name), view.the_association(), view.the_case()
-        span = view.span_ns()
-        is_cut = view.window is not None
-        window = Window(*span) if is_cut else None
+        window = None if view.window is None else Window(*view.span_ns())
         part = self._part(view, case, one)
+        seen = window
+        if window is None and self.handover:
+            # None of an association without one.
+            seen = _module("instants").window(part)
         if self.chunks:
-            part = _with_chunks(part, case, window, chunks)
+            part = _with_chunks(part, case, part.window(seen), chunks)
         found = module.inputs(part, window)
-        expression = one["wireshark"]
-        if is_cut:
-            about = module.ABOUT.shown(expression, *span)
-        elif self.handover and view.handover is not None:
-            about = module.ABOUT.shown(view.handover["wireshark"], *_span(view.handover))
-        else:
-            about = module.ABOUT.shown(expression, one["start_ns"], one["end_ns"])
+        expression = filters.of_association(view)
+        if expression is not None and seen is not None:
+            expression = within(expression, seen.from_ns, seen.to_ns)
+        about = module.ABOUT.shown(expression)
         return Drawn(module.draw(found, look), about)
 
     def _part(self, view: View, case: Case, one: Node) -> Any:
@@ -90,6 +91,7 @@ class OfAssociation:
         ledger = None if case.analysis is None else case.analysis.ledger
         return Part(
             association=one,
+            origin_ns=case.origin_ns,
             tables=None if ledger is None else ledger.tables,
             bin_ns=(ReadOptions() if ledger is None else ledger.options).bin_ns,
             sender=sender,
@@ -98,11 +100,6 @@ class OfAssociation:
             story=_story(case, one, index),
             links=case.links.get(one["id"], ()),
         )
-
-
-def _span(handover: Node) -> tuple[int, int]:
-    times = [one["ns"] for one in handover["instants"].values() if one["ns"] is not None]
-    return min(times), max(times)
 
 
 def _sender(one: Node) -> Any:
@@ -122,11 +119,8 @@ def _story(case: Case, one: Node, index: int | None) -> Node | None:
     return found[0] if found else None
 
 
-def _with_chunks(part: Any, case: Case, window: Any, chunks: Kept[pa.Table]) -> Any:
+def _with_chunks(part: Any, case: Case, seen: Any, chunks: Kept[pa.Table]) -> Any:
     """Give a part the packets of its window, where they are few and quick to come by."""
-    if window is None and part.handover is not None:
-        window = _module("instants").window(part)
-    seen = part.window(window)
     if not (case.files and case.is_quick and _packets(part, seen) <= MOST_CHUNK_ROWS):
         return part
     from ...dissectors.selection import Instant
@@ -153,14 +147,14 @@ def _flow(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
     module, case, flow = _module("flows"), view.the_case(), view.the_flow()
     from ..figures.part import Window
 
-    span = view.span_ns()
-    window = Window(*span) if view.window is not None else None
+    window = None if view.window is None else Window(*view.span_ns())
     ledger = None if case.analysis is None else case.analysis.ledger
     if ledger is None:
-        found = module.inputs(flow, None, window)
+        found = module.inputs(flow, None, case.origin_ns, window)
     else:
-        found = module.inputs(flow, ledger.tables, window, ledger.options.bin_ns)
-    about = module.ABOUT.shown(flow["wireshark"], *span)
+        bin_ns = ledger.options.bin_ns
+        found = module.inputs(flow, ledger.tables, case.origin_ns, window, bin_ns)
+    about = module.ABOUT.shown(filters.in_window(flow["wireshark"], view))
     return Drawn(module.draw(found, look), about)
 
 
@@ -185,13 +179,10 @@ def _replay(view: View, look: Look, _: Kept[pa.Table]) -> Drawn:
     return Drawn(module.draw(module.inputs(document), look), module.ABOUT)
 
 
-def zoom_origin_ns(name: str, view: View) -> int | None:
-    """Return where a figure's axis of time begins, in ns since 1970; None where it has none."""
+def is_timed(name: str) -> bool:
+    """Whether a figure's x is the capture's time, so that zooming into it chooses a window."""
     drawer = FIGURES.get(name)
-    if isinstance(drawer, OfAssociation):
-        one = view.association
-        return one["start_ns"] if drawer.is_timed and one is not None else None
-    return view.flow["start_ns"] if name == "flows" and view.flow is not None else None
+    return drawer.is_timed if isinstance(drawer, OfAssociation) else name == "flows"
 
 
 FIGURES: Mapping[str, Drawer] = {
@@ -202,7 +193,7 @@ FIGURES: Mapping[str, Drawer] = {
     "window": OfAssociation("window", chunks=True),
     "heartbeats": OfAssociation("heartbeats"),
     "instants": OfAssociation("instants", chunks=True, handover=True),
-    "phases": OfAssociation("phases", handover=True, is_timed=False),
+    "phases": OfAssociation("phases", handover=True),
     "timers": OfAssociation("timers", handover=True, is_timed=False),
     "ladder": OfAssociation("ladder", chunks=True, handover=True, is_timed=False),
     "flows": _flow,

@@ -97,6 +97,8 @@ def protect(server: Flask, settings: Settings, script_hashes: Sequence[str]) -> 
     def check() -> BaseResponse | None:
         if not is_our_host(request.host, settings):
             return Response("This report is not served under that name.\n", 421)
+        if _is_of_another_site():
+            return Response("Another site's page asked for this.\n", 403)
         token = settings.token
         if token is None or _is_token(request.cookies.get(COOKIE), token):
             return None
@@ -111,6 +113,18 @@ def protect(server: Flask, settings: Settings, script_hashes: Sequence[str]) -> 
         if response.mimetype in ("text/html", "application/json", "text/csv"):
             response.headers["Cache-Control"] = "no-store"
         return response
+
+
+def _is_of_another_site() -> bool:
+    """Whether a page of another site asks, other than by a link that was followed.
+
+    It could not read the answer, but keep this machine busy with making it. Browsers tell
+    (Fetch Metadata Request Headers); who is none may leave it out.
+    """
+    site = request.headers.get("Sec-Fetch-Site", "none")
+    return site not in ("none", "same-origin") and (
+        request.method != "GET" or request.headers.get("Sec-Fetch-Mode") != "navigate"
+    )
 
 
 def _is_token(given: str | None, token: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import sets
+from ...analyzer.json_text import parsed
 from ...dissectors._core import CaptureError
 from ...dissectors.index import folder_of
 from ...dissectors.ledger import ReadOptions
@@ -104,7 +104,7 @@ def _document(path: Path) -> Node | None:
     if path.stat().st_size > LARGEST_DOCUMENT_BYTES:
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parsed(path.read_text(encoding="utf-8"))
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import query
+from . import labelled, query
 from .pages.packets import table_of
 
 if TYPE_CHECKING:
@@ -20,12 +20,34 @@ Node = dict[str, Any]
 
 SELECTABLE = ("path", "sender")
 
+FIRST = (
+    "frame", "time_ns", "sender", "path_label", "chunk_name", "tsn", "transmission", "stream",
+    "user_bytes", "cumulative_tsn", "a_rwnd", "gaps", "flags", "association", "source",
+    "destination",
+)  # fmt: skip
+"""Columns that are looked for first; the others follow in the table's order."""
+
 
 def schema(view: View) -> pa.Schema:
-    """Return the columns of the table that is looked at."""
+    """Return the columns of the table that is looked at, with the labels of paths."""
     from ...dissectors.ledger import schemas
 
-    return schemas()[table_of(view)]
+    return labelled.schema(schemas()[table_of(view)])
+
+
+def shown(columns: pa.Schema) -> dict[str, str]:
+    """Return the columns that are shown and their titles, those first that are looked for first.
+
+    A path is shown by its label alone, and an instant in seconds since frame 1.
+    """
+    names = [name for name in columns.names if f"{name}{labelled.SUFFIX}" not in columns.names]
+    first = [name for name in FIRST if name in names]
+    return {
+        name: f"{name.removesuffix('_ns')} [s]"
+        if query.is_instant(columns.field(name))
+        else name.removesuffix(labelled.SUFFIX)
+        for name in dict.fromkeys((*first, *names))
+    }
 
 
 def batches(view: View) -> Iterator[pa.RecordBatch]:
@@ -48,7 +70,13 @@ def batches(view: View) -> Iterator[pa.RecordBatch]:
         except ValueError:
             window = None
     association = view.asked_association if of_one else None
-    return view.the_case().batches(table, window, association)
+    case = view.the_case()
+    labels = {
+        number: [path["label"] for path in one["paths"]]
+        for number, one in case.associations.items()
+    }
+    for one in case.batches(table, window, association):
+        yield labelled.batch(one, labels)
 
 
 def chosen(view: View) -> pc.Expression | None:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import compute as pc
 
+from ..units import seconds
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -27,6 +29,9 @@ MOST_ON_A_PAGE = 500
 MOST_CONDITIONS = 20
 LONGEST_CELL = 400
 """Letters: a comment in a capture can have megabytes."""
+
+MOST_DIGITS = 19
+"""Of a number before its point."""
 
 NS_PER_S = 1_000_000_000
 
@@ -154,10 +159,14 @@ def _number(field: pa.Field, value: Any, origin_ns: int) -> pa.Scalar:
         given = Decimal(str(value))
     except InvalidOperation:
         given = Decimal("NaN")
-    if isinstance(value, bool) or not given.is_finite() or abs(given) > 10**19:
+    # Of its digits: arithmetic with 1e999999999 raises itself.
+    if isinstance(value, bool) or not given.is_finite() or given.adjusted() > MOST_DIGITS:
         raise QueryError(f"{field.name}: {str(value)[:40]!r} is no number")
     if is_instant(field):
-        return pa.scalar(int(given * NS_PER_S) + origin_ns, pa.int64())
+        instant_ns = int(given * NS_PER_S) + origin_ns
+        if not -(2**63) <= instant_ns < 2**63:
+            raise QueryError(f"{field.name}: {str(value)[:40]!r} is no time of a capture")
+        return pa.scalar(instant_ns, pa.int64())
     # A column without a sign is held against any number: Arrow compares in a type that has both.
     return pa.scalar(float(given), pa.float64())
 
@@ -198,7 +207,10 @@ def select(
 
 
 def page(rows: pa.Table, start: int, end: int, origin_ns: int) -> list[Node]:
-    """Return some rows as the browser shows them: instants in seconds since frame 1."""
+    """Return some rows as the browser shows them: instants in seconds since frame 1.
+
+    Those are text: a number of the browser's would lose the zeros at their end.
+    """
     start = max(start, 0)
     part = rows.slice(start, max(min(end - start, MOST_ON_A_PAGE), 0))
     instants = [field.name for field in part.schema if is_instant(field)]
@@ -206,7 +218,7 @@ def page(rows: pa.Table, start: int, end: int, origin_ns: int) -> list[Node]:
     for row in found:
         for name in instants:
             if row[name] is not None:
-                row[name] = (row[name] - origin_ns) / NS_PER_S
+                row[name] = seconds(row[name] - origin_ns)
         for name, value in row.items():
             if isinstance(value, str) and len(value) > LONGEST_CELL:
                 row[name] = f"{value[:LONGEST_CELL]}..."

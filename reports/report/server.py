@@ -6,13 +6,24 @@ import logging
 import socket
 from typing import TYPE_CHECKING
 
-from werkzeug.serving import make_server
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 from .app import create_app
 from .guard import Settings
 
 if TYPE_CHECKING:
     from .data import Shelf
+
+
+class Handler(WSGIRequestHandler):
+    """Answers a connection, and waits for what is asked no longer than it has to."""
+
+    timeout = 60
+    """Seconds: who connects and says nothing would keep a thread for ever."""
+
+    def version_string(self) -> str:
+        """Say who answers: which versions are behind it is nobody's business."""
+        return "pathscope"
 
 
 class Server:
@@ -37,7 +48,14 @@ class Server:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         # Listening here rather than there: werkzeug ends the process where the port is taken.
         self._socket = socket.create_server((host, port), family=family)
-        self._server = make_server(host, port, _not_yet, threaded=True, fd=self._socket.fileno())
+        self._server = make_server(
+            host,
+            port,
+            _not_yet,
+            threaded=True,
+            request_handler=Handler,
+            fd=self._socket.fileno(),
+        )
         self.settings = Settings(host, self._server.port, token)
         app = create_app(shelf, self.settings, is_watched=is_watched)
         self._server.app = app.server

@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 
 from ..figures.look import Look
 from ..figures.sheet import caption, empty
-from . import cells, contents, packets
+from . import cells, contents, packets, query
 from .blocks import (
     WIRESHARK,
     Choices,
@@ -29,6 +29,8 @@ from .parts.words import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pyarrow as pa
 
     from .blocks import Block, Cell, Column
     from .desk import Desk
@@ -165,8 +167,9 @@ def _figure(block: Figure, view: View, desk: Desk, name: str) -> Iterator[str]:
 
 def _table(block: Table) -> Iterator[str]:
     yield f"<section><h3>{escape(block.title)}</h3>"
-    if block.what:
-        yield f'<p class="dim">{escape(block.what)}</p>'
+    known = f"Basis: {', '.join(cells.bases(block))}." if block.rows else ""
+    if words := " ".join(filter(None, (block.what, known))):
+        yield f'<p class="dim">{escape(words)}</p>'
     if not block.rows:
         yield f'<p class="dim">{escape(block.empty)}</p></section>\n'
         return
@@ -207,24 +210,19 @@ def _cell(cell: Cell) -> str:
 
 def _packets(view: View) -> Iterator[str]:
     """Show the first rows: a glance, where the served report has them all."""
-    from . import query
-
     found = query.select(packets.batches(view), None, MOST_PACKETS)
     rows: list[dict[str, Any]] = query.page(found.rows, 0, MOST_PACKETS, view.the_case().origin_ns)
     schema = found.rows.schema
-    names = [n for n in schema.names if any(row[n] is not None for row in rows)]
-    heads = [
-        f"{n.removesuffix('_ns')} [s]" if query.is_instant(schema.field(n)) else n for n in names
-    ]
+    titles = packets.shown(schema)
+    names = [n for n in titles if any(row[n] is not None for row in rows)]
     yield '<section><h3>First chunks</h3><div class="scrolled"><table><thead><tr>'
-    yield "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    yield "".join(f'<th scope="col">{escape(titles[n])}</th>' for n in names)
     yield "</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(f"<td>{escape(_shown(row[n]))}</td>" for n in names) + "</tr>"
+        yield "<tr>" + "".join(_packet_cell(schema.field(n), row[n]) for n in names) + "</tr>"
     yield "</tbody></table></div></section>\n"
 
 
-def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6f}" if isinstance(value, float) else str(value)
+def _packet_cell(field: pa.Field, value: Any) -> str:
+    kind = ' class="number"' if query.kind(field) == "number" else ""
+    return f"<td{kind}>{'' if value is None else escape(str(value))}</td>"

@@ -40,7 +40,9 @@ contrast."""
 
 HUES: tuple[Hue, ...] = ("blue", "vermillion", "green", "purple", "orange", "sky")
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+DASHES = ("solid", "7px,3px", "2px,2px", "7px,3px,2px,3px", "14px,4px")
+"""Short ones: a line may be in pieces."""
+
 MARKERS = ("circle", "square", "diamond", "cross", "triangle-up", "star", "hexagon")
 """Numbers without a common divisor: many paths go by before two look alike."""
 
@@ -99,16 +101,16 @@ def path_marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
 
 
-def template(theme: Theme) -> go.layout.Template:
-    """Return the Plotly template of a theme."""
+def template(theme: Theme, letters_px: int = 13) -> go.layout.Template:
+    """Return the Plotly template of a theme, with letters of a size."""
     found = colours(theme)
     axis: dict[str, Any] = {
         "gridcolor": found.grid,
         "linecolor": found.muted,
         "zerolinecolor": found.grid,
         "tickcolor": found.muted,
-        "tickfont": {"color": found.ink},
-        "title": {"font": {"color": found.ink}, "standoff": 8},
+        "tickfont": {"color": found.ink, "size": letters_px},
+        "title": {"font": {"color": found.ink, "size": letters_px}, "standoff": 8},
         "ticks": "outside",
         "ticklen": 4,
         "automargin": True,
@@ -119,11 +121,14 @@ def template(theme: Theme) -> go.layout.Template:
         layout={
             "paper_bgcolor": found.paper,
             "plot_bgcolor": found.paper,
-            "font": {"family": FONT, "size": 13, "color": found.ink},
+            "font": {"family": FONT, "size": letters_px, "color": found.ink},
             "colorway": list(PALETTE[theme].values()),
             "xaxis": axis,
             "yaxis": axis,
-            "legend": {"font": {"color": found.ink}, "bgcolor": "rgba(0,0,0,0)"},
+            "legend": {
+                "font": {"color": found.ink, "size": letters_px},
+                "bgcolor": "rgba(0,0,0,0)",
+            },
             "hoverlabel": {
                 "bgcolor": found.shade,
                 "bordercolor": found.muted,

@@ -41,6 +41,11 @@ def _lines(document: Node) -> Iterator[str]:
     title = escape(document["title"])
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    # Whatever a study's words try: this page asks nobody for anything.
+    yield (
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">"
+    )
     yield f"<title>{title}</title>\n<style>{STYLE}</style>"
     # Once, inline: the page is to be readable where there is no network.
     yield f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<h1>{title}</h1>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import filters
 from ..blocks import Choices, Column, Facts, Figure, Link, Number, Table
 from . import common
 
@@ -64,7 +65,7 @@ def blocks(view: View) -> Iterator[Block]:
     yield _paths(one, view)
     yield _handovers(view, case, one)
     yield _timers(one)
-    yield common.findings(one["findings"], view.state)
+    yield common.findings(one["findings"], view.state, one["wireshark"])
     yield from common.warnings(case.document)
 
 
@@ -114,14 +115,15 @@ def _paths(one: Node, view: View) -> Table:
         for end, direction in common.SENDERS.items()
         if view.state.sender in (None, end)
     ]
-    head = (Column("path", "path"), common.SENDER, Column("address", "from address"))
+    source = Column("address", "from address", "", "Where the end sends from on this path.")
+    head = (common.PATH, common.SENDER, source)
     return Table(
         "paths",
         "Paths",
-        (*head, *columns, Column("wireshark", "Wireshark filter")),
+        (*head, *columns, common.FILTER),
         rows,
         "What did each end send on each path, over the whole capture?",
-        one["wireshark"],
+        filters.of_association(view),
     )
 
 
@@ -143,18 +145,19 @@ def _handovers(view: View, case: Case, one: Node) -> Table:
             )
         )
     head = (
-        Column("handover", "handover"),
+        Column("handover", "handover", "", "Number in its association, from 1."),
         common.SENDER,
-        Column("paths", "paths"),
-        Column("cause", "cause"),
+        Column("paths", "paths", "", "From which path new DATA moved to which."),
+        Column("cause", "cause", "", "Of the move: docs/metrics.md."),
         common.WHEN,
     )
     return Table(
         "handovers",
         "Handovers",
-        (*head, *columns, Column("wireshark", "Wireshark filter")),
+        (*head, *columns, common.FILTER),
         rows,
         "When did new DATA move, and what did that cost?",
+        one["wireshark"],
         empty="New DATA of neither end moved to another path and stayed.",
     )
 
@@ -163,8 +166,8 @@ def _timers(one: Node) -> Table:
     columns = (
         common.SENDER,
         Column("setting", "setting", "", "RFC 9260 section 16; inferred from behaviour."),
-        Column("value", "value"),
-        Column("evidence", "evidence"),
+        Column("value", "value", "", "Its bounds stand beside it."),
+        Column("evidence", "evidence", "", "What it was inferred from."),
     )
     rows: list[Row] = [
         (
@@ -181,5 +184,6 @@ def _timers(one: Node) -> Table:
         "Timers, inferred",
         columns,
         rows,
+        wireshark=one["wireshark"],
         empty="Nothing happened that a timer could be inferred from.",
     )

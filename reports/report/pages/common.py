@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import names
-from ...units import file_name
+from ...units import file_name, seconds
 from ..blocks import Column, Link, Notice, Number, Table
 
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ BASIS = Column(
 )  # fmt: skip
 
 
+CAPTURE = Column("capture", "capture", "", "As it was named on the command line.")
+PATH = Column("path", "path", "", "By its label: of --label, else of its interface or addresses.")
+FILTER = Column("wireshark", "Wireshark filter", "", "For the packets of this row.")
+WHAT = Column("meaning", "what it is", "", "In words.")
+
+
 def metric(below: str, key: str, title: str) -> Column:
     """Return the column of a number, by the key it stands below in the contract and its own."""
     unit = names.units()[below, key]
@@ -39,8 +45,8 @@ def number(node: Node, column: Column) -> Number:
 
 
 def since(case: Case, ns: int | None) -> str | None:
-    """Return an instant as seconds since frame 1."""
-    return None if ns is None else f"{(ns - case.origin_ns) / 1e9:.6f}"
+    """Return an instant as seconds since frame 1, with every digit."""
+    return None if ns is None else seconds(ns - case.origin_ns)
 
 
 def frame(state: State, number: int | None, *, elsewhere: bool = False) -> Cell:
@@ -57,15 +63,20 @@ def case_name(case: Case) -> str:
     return file_name(case.name)
 
 
-def findings(found: Sequence[Node], state: State) -> Table:
-    """Return what looks wrong, as a table."""
-    columns = (
-        Column("severity", "severity"),
-        Column("rule", "rule", "", "What it means and what to do: docs/findings.md."),
-        Column("text", "what looks wrong"),
-        Column("frames", "first frame"),
-        Column("wireshark", "Wireshark filter"),
-    )
+SEVERITY = Column(
+    "severity",
+    "severity",
+    "",
+    "error: it did not work; warning: worse than it could; note: worth knowing.",
+)
+RULE = Column("rule", "rule", "", "What it means and what to do: docs/findings.md.")
+TEXT = Column("text", "what looks wrong", "", "What the rule found, in words.")
+
+
+def findings(found: Sequence[Node], state: State, wireshark: str | None) -> Table:
+    """Return what looks wrong with what a filter shows, as a table."""
+    first = Column("frames", "first frame", "", "The first one that shows it.")
+    columns = (SEVERITY, RULE, TEXT, first, FILTER)
     rows = [
         (
             one["severity"],
@@ -77,7 +88,13 @@ def findings(found: Sequence[Node], state: State) -> Table:
         for one in found
     ]
     return Table(
-        "findings", "What looks wrong", columns, rows, empty="Nothing that a rule knows of."
+        "findings",
+        "What looks wrong",
+        columns,
+        rows,
+        wireshark=wireshark,
+        empty="Nothing that a rule knows of.",
+        basis=("inferred",),
     )
 
 

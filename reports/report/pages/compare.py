@@ -11,16 +11,35 @@ from . import common
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...figures.about import Basis
     from ..blocks import Block
     from ..view import View
 
 Node = dict[str, Any]
 
 DEFINITIONS = {
+    "metric": "docs/metrics.md defines it.",
+    "where": "At which place of a run's result it stands.",
+    "baseline": "Mean of its runs.",
+    "candidate": "Mean of its runs.",
     "difference": "Of the means, as a share where there is one, with its 95 % interval.",
     "p": "Of the test, after Holm's correction over the table (docs/compare-statistics.md).",
     "n": "Runs of the baseline and of the candidate that have the number.",
+    "verdict": "docs/compare.md says when it is which.",
 }
+
+
+TIMELINE = {
+    "instant": "docs/metrics.md defines it.",
+    "baseline": "When it was in the baseline's run.",
+    "baseline_frame": "The frame of the baseline's capture that shows it.",
+    "candidate": "When it was in the candidate's run.",
+    "candidate_frame": "The frame of the candidate's capture that shows it.",
+    "later": "How much later it was in the candidate's run.",
+}
+
+EVERY: tuple[Basis, ...] = ("observed", "annotated", "inferred")
+"""Of numbers that runs know in different ways."""
 
 
 def blocks(view: View) -> Iterator[Block]:
@@ -62,22 +81,24 @@ def _group(group: Node, number: int) -> Iterator[Block]:
         columns,
         told,
         empty="No number differs by more than is tolerated.",
+        basis=EVERY,
     )
     if others:
         title = "Without a difference"
-        yield Table(f"others-{number}", title, columns, others, is_long=True)
+        yield Table(f"others-{number}", title, columns, others, is_long=True, basis=EVERY)
     if notes.lines():
         yield Notice("info", "Notes", tuple(notes.lines()))
     if group["differences"]:
         lines = tuple(map(words.difference, group["differences"]))
         yield Notice("warning", "What happened otherwise", lines)
     for index, one in enumerate(group["timelines"]):
-        heads = ("instant", "baseline", "baseline_frame", "candidate", "candidate_frame", "later")
         yield Table(
             f"timeline-{number}-{index}",
             words.timeline_title(one),
-            tuple(Column(key, key.replace("_", " ")) for key in heads),
+            tuple(Column(key, key.replace("_", " "), "", TIMELINE[key]) for key in TIMELINE),
             words.timeline(one),
+            "Times count from the common origin.",
+            basis=EVERY,
         )
     if group["warnings"]:
         lines = tuple(one["text"] for one in group["warnings"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import filters
 from ..blocks import Column, Facts, Figure, Link, Table
 from . import common
 
@@ -41,7 +42,7 @@ def blocks(view: View) -> Iterator[Block]:
     if view.flow is not None:
         yield _facts(case, view.flow)
         yield Figure("flows")
-        yield common.findings(view.flow["findings"], view.state)
+        yield common.findings(view.flow["findings"], view.state, view.flow["wireshark"])
     yield _flows(view, case)
     yield from _connections(case)
     yield from _icmp(view, case)
@@ -84,17 +85,17 @@ def _flows(view: View, case: Case) -> Table:
         for end, direction in common.SENDERS.items()
     ]
     head = (
-        Column("flow", "flow"),
-        Column("protocol", "protocol"),
-        Column("label", "path"),
+        Column("flow", "flow", "", "Number of the flow, in the order of first sight."),
+        Column("protocol", "protocol", "", "tcp or udp."),
+        Column("label", "path", "", common.PATH.definition),
         common.SENDER,
-        Column("address", "from"),
+        Column("address", "from", "", "Address and port of the end."),
         common.WHEN,
     )
     return Table(
         "flows",
         "TCP and UDP flows",
-        (*head, *columns, Column("wireshark", "Wireshark filter")),
+        (*head, *columns, common.FILTER),
         rows,
         "What did each end of each flow send?",
         is_long=len(rows) > FEW,
@@ -107,13 +108,19 @@ FEW = 40
 
 def _connections(case: Case) -> Iterator[Block]:
     columns = (
-        Column("connection", "connection"),
-        Column("subflow", "subflow"),
-        Column("flow", "flow"),
-        Column("backup", "backup"),
+        Column("connection", "connection", "", "Number of the MPTCP connection."),
+        Column("subflow", "subflow", "", "Number in its connection, from 0."),
+        Column("flow", "flow", "", "Number of the TCP flow that it is."),
+        Column("backup", "backup", "", "Whether it was joined as a backup (RFC 8684 section 3.2)."),
+        common.FILTER,
     )
+
+    def filter_of(subflow: Node) -> str | None:
+        flow = case.flows.get(subflow.get("flow", -1))
+        return None if flow is None else flow["wireshark"]
+
     rows: list[Row] = [
-        (one["id"], number, subflow.get("flow"), subflow.get("backup"))
+        (one["id"], number, subflow.get("flow"), subflow.get("backup"), filter_of(subflow))
         for one in case.document["connections"]
         for number, subflow in enumerate(one["subflows"])
     ]
@@ -128,9 +135,9 @@ def _icmp(view: View, case: Case) -> Iterator[Block]:
     columns = (
         common.WHEN,
         common.FRAME,
-        Column("name", "what"),
-        Column("source", "from"),
-        Column("destination", "to"),
+        Column("name", "what", "", "Type and code of the ICMP error."),
+        Column("source", "from", "", "Who reports it."),
+        Column("destination", "to", "", "Who sent the packet that it is about."),
     )
     rows: list[Row] = [
         (
@@ -142,4 +149,5 @@ def _icmp(view: View, case: Case) -> Iterator[Block]:
         )
         for one in errors
     ]
-    yield Table("icmp", "ICMP errors", columns, rows, is_long=len(rows) > FEW)
+    found = filters.of_frames(view, (one["at"]["frame"] for one in errors))
+    yield Table("icmp", "ICMP errors", columns, rows, wireshark=found, is_long=len(rows) > FEW)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...console import INSTANT_WORDS
 from ...units import duration, ratio
+from .. import filters
 from ..blocks import Choices, Column, Facts, Figure, Link, Notice, Number, Table
 from . import association, common
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ....analyzer.story.model import Alternative, Story
+    from ...figures.about import Basis
     from ..blocks import Block, Cell
     from ..data import Case
     from ..view import View
@@ -57,7 +59,7 @@ def blocks(view: View) -> Iterator[Block]:
         yield Figure(name)
     yield _instants(case, view, found)
     yield _metrics(found)
-    yield from _story(case, view, one["id"], number)
+    yield from _story(case, view, found, number)
 
 
 def _facts(case: Case, one: Node, found: Node, number: int) -> Facts:
@@ -80,11 +82,11 @@ def _facts(case: Case, one: Node, found: Node, number: int) -> Facts:
 def _instants(case: Case, view: View, found: Node) -> Table:
     columns = (
         Column("instant", "instant", "", "docs/metrics.md defines each."),
-        Column("meaning", "what it is"),
+        common.WHAT,
         common.WHEN,
         common.BASIS,
         common.FRAME,
-        Column("reason", "why it is absent"),
+        Column("reason", "why it is absent", "", "What this capture lacks."),
     )
     known = [(key, one) for key, one in found["instants"].items() if one["ns"] is not None]
     absent = [(key, one) for key, one in found["instants"].items() if one["ns"] is None]
@@ -106,10 +108,10 @@ def _instants(case: Case, view: View, found: Node) -> Table:
 def _metrics(found: Node) -> Table:
     columns = (
         Column("metric", "number", "", "The key of the result contract."),
-        Column("meaning", "what it is"),
-        Column("value", "value", "s"),
+        common.WHAT,
+        Column("value", "value", "s", "With its bounds, where it is inferred."),
         common.BASIS,
-        Column("definition", "definition"),
+        Column("definition", "definition", "", "As docs/metrics.md has it."),
     )
     rows: list[Row] = []
     for key, words in METRIC_WORDS.items():
@@ -120,7 +122,7 @@ def _metrics(found: Node) -> Table:
     return Table("metrics", "How long its parts took", columns, rows, wireshark=found["wireshark"])
 
 
-def _story(case: Case, view: View, association_id: int, number: int) -> Iterator[Block]:
+def _story(case: Case, view: View, found: Node, number: int) -> Iterator[Block]:
     if case.analysis is None:
         yield common.nothing(
             "No story", "It is told from the capture: this is a stored result, without one."
@@ -128,20 +130,20 @@ def _story(case: Case, view: View, association_id: int, number: int) -> Iterator
         return
     from ....stories import explain
 
-    (story,) = explain(case.analysis, association=association_id, handover=number)
+    (story,) = explain(case.analysis, association=view.the_association()["id"], handover=number)
     yield _events(case, view, story)
     if story.phases:
-        yield _phases(story)
+        yield _phases(story, found)
     yield Notice("info", "Why", story.why)
     if story.settings is not None:
-        yield _alternatives(story)
+        yield _alternatives(story, found)
 
 
 def _events(case: Case, view: View, story: Story) -> Table:
     columns = (
         common.WHEN,
         Column("gap", "after", "s", "Since the line above."),
-        Column("text", "what happened"),
+        Column("text", "what happened", "", "In words."),
         common.BASIS,
         common.FRAME,
     )
@@ -152,25 +154,35 @@ def _events(case: Case, view: View, story: Story) -> Table:
         before_ns = event.time_ns
         where = common.frame(view.state, event.frame)
         rows.append((common.since(case, event.time_ns), gap, event.text, event.basis, where))
-    return Table("story", "What happened", columns, rows, "The handover told in time order.")
+    told = filters.of_frames(view, (event.frame for event in story.events))
+    what = "The handover told in time order."
+    return Table("story", "What happened", columns, rows, what, told)
 
 
-def _phases(story: Story) -> Table:
+def _phases(story: Story, found: Node) -> Table:
     columns = (
-        Column("part", "part"),
-        Column("text", "what it is"),
-        Column("duration", "how long"),
-        Column("share", "share"),
+        Column("part", "part", "", "docs/explain.md defines each."),
+        Column("text", "what it is", "", "In words."),
+        Column("duration", "how long", "", "They follow one another without gaps."),
+        Column("share", "share", "", "Of all of them together."),
     )
     total_ns = sum(phase.end_ns - phase.start_ns for phase in story.phases)
     rows: list[Row] = []
     for phase in story.phases:
         took_ns = phase.end_ns - phase.start_ns
         rows.append((phase.name, phase.text, duration(took_ns / 1e9), ratio(took_ns / total_ns)))
-    return Table("parts", "Where the time went", columns, rows)
+    basis: tuple[Basis, ...] = ("observed", "annotated", "inferred")
+    return Table(
+        "parts",
+        "Where the time went",
+        columns,
+        rows,
+        wireshark=found["wireshark"],
+        basis=basis,
+    )
 
 
-def _alternatives(story: Story) -> Table:
+def _alternatives(story: Story, found: Node) -> Table:
     from ...story import COLUMNS, RETURN
     from ...values import measure
 
@@ -178,15 +190,16 @@ def _alternatives(story: Story) -> Table:
     columns = tuple(common.metric("handovers", name, COLUMNS[name]) for name in names)
 
     def row(title: str, one: Alternative | None) -> Row:
-        found = story.measured if one is None else one.prediction.metrics
-        return (title, *(Number(measure(found[c.key]), c.unit) for c in columns))
+        numbers = story.measured if one is None else one.prediction.metrics
+        return (title, *(Number(measure(numbers[c.key]), c.unit) for c in columns))
 
     rows = [row("measured", None)]
     rows += [row(one.text if one.given else "model, as it was", one) for one in story.alternatives]
     return Table(
         "alternatives",
         "What it would have cost",
-        (Column("at", "at"), *columns),
+        (Column("at", "at", "", "The settings, of which those named differ."), *columns),
         rows,
         "At other settings of the sender, by the model of docs/explain.md.",
+        found["wireshark"],
     )

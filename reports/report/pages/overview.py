@@ -19,36 +19,39 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 Row = tuple["Cell", ...]
 
+HANDOVERS = "Moves of new DATA from one path to another that lasted."
+
 CASES = (
-    Column("name", "capture"),
-    Column("format", "format"),
+    Column("name", "capture", "", common.CAPTURE.definition),
+    Column("format", "format", "", "Of the file."),
     Column("frames", "frames", "", "Frames read."),
     Column("skipped", "skipped", "", "Frames of which nothing above IP was read."),
     Column("duration_s", "duration", "s", "From the earliest frame to the latest."),
-    Column("associations", "associations"),
-    Column("handovers", "handovers"),
+    Column("associations", "associations", "", "SCTP associations that were seen."),
+    Column("handovers", "handovers", "", HANDOVERS),
     Column("flows", "flows", "", "TCP and UDP flows that are described."),
     Column("findings", "findings", "", "What looks wrong."),
 )
 ASSOCIATIONS = (
-    Column("association", "association"),
-    Column("capture", "capture"),
-    Column("ends", "ends"),
-    Column("paths", "paths"),
+    Column("association", "association", "", "Number in its capture, in the order of first sight."),
+    common.CAPTURE,
+    Column("ends", "ends", "", "Addresses and ports; the first sent INIT, or was seen first."),
+    Column("paths", "paths", "", "Pairs of addresses that packets were seen on."),
     Column("start", "start", "s", common.WHEN.definition),
     Column("duration_s", "duration", "s", "From its first packet to its last."),
     Column("packets", "packets", "", "SCTP packets, duplicated frames left out."),
-    Column("handovers", "handovers"),
-    Column("ended", "how it ended"),
+    Column("handovers", "handovers", "", HANDOVERS),
+    Column("ended", "how it ended", "", "By SHUTDOWN, ABORT, or not in the capture."),
+    common.FILTER,
 )
 VERDICTS = (
-    Column("capture", "capture"),
-    Column("verdict", "verdict"),
+    common.CAPTURE,
+    Column("verdict", "verdict", "", "The number held against its limits: docs/verdicts.md."),
     Column("metric", "number", "", "docs/metrics.md defines it."),
-    Column("where", "where"),
-    Column("value", "value"),
-    Column("min", "at least"),
-    Column("max", "at most"),
+    Column("where", "where", "", "At which place of the result it stands."),
+    Column("value", "value", "", "In the base unit of its name."),
+    Column("min", "at least", "", "The lower limit, in the same unit."),
+    Column("max", "at most", "", "The upper limit, in the same unit."),
 )
 
 
@@ -112,6 +115,7 @@ def _associations(case: Case) -> Iterator[Row]:
             one["packets"],
             Link(str(len(one["handovers"])), here.to("handover")) if one["handovers"] else 0,
             one["end"],
+            one["wireshark"],
         )
 
 
@@ -149,12 +153,12 @@ def _place(where: Node | None) -> str | None:
 
 def _findings(cases: tuple[Case, ...]) -> Iterator[Block]:
     columns = (
-        Column("capture", "capture"),
-        Column("of", "of"),
-        Column("severity", "severity"),
-        Column("rule", "rule", "", "What it means and what to do: docs/findings.md."),
-        Column("text", "what looks wrong"),
-        Column("wireshark", "Wireshark filter"),
+        common.CAPTURE,
+        Column("of", "of", "", "The association or flow that it is about."),
+        common.SEVERITY,
+        common.RULE,
+        common.TEXT,
+        common.FILTER,
     )
     rows: list[Row] = [
         (
@@ -176,5 +180,6 @@ def _findings(cases: tuple[Case, ...]) -> Iterator[Block]:
         columns,
         rows,
         empty="Nothing that a rule knows of.",
+        basis=("inferred",),
         is_long=len(rows) > MOST_ROWS,
     )

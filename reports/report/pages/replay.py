@@ -29,17 +29,19 @@ ROUTES = {
     "copies": "Frames that came again.",
     "reordered": "Frames that came after one sent later (RFC 4737).",
 }
+ROUTE = Column("route", "route", "", "A path in one direction.")
+
 ROWS = (
-    Column("route", "route"),
+    ROUTE,
     Column("step", "step", "", "Stretch of one impairment; empty: all of them."),
     Column("quantity", "quantity", "", "Its unit is the end of its name."),
-    Column("asked", "asked"),
-    Column("achieved", "achieved"),
+    Column("asked", "asked", "", "What the step asked the network for."),
+    Column("achieved", "achieved", "", "What came of it."),
     Column("low", "low", "", "Lower end of the 95 % interval."),
     Column("high", "high", "", "Upper end of the 95 % interval."),
     Column("n", "n", "frames", "Frames that tell."),
-    Column("verdict", "verdict"),
-    Column("why", "why"),
+    Column("verdict", "verdict", "", "Where chance can be told from error: docs/fidelity.md."),
+    Column("why", "why", "", "There is this verdict, or none."),
 )
 
 
@@ -100,7 +102,7 @@ def _routes(document: Node) -> Table:
         for one in document["routes"]
     ]
     title = "What became of the frames"
-    return Table("routes", title, (Column("route", "route"), *columns), rows)
+    return Table("routes", title, (ROUTE, *columns), rows)
 
 
 def _row(one: Node, document: Node) -> Row:

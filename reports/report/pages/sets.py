@@ -71,15 +71,24 @@ def blocks(view: View) -> Iterator[Block]:
     yield _table(metric, found)
 
 
+SPREAD = {
+    "min": "The least of the runs.",
+    "median": "Half of the runs have less.",
+    "mean": "Their sum by their number.",
+    "sd": "Standard deviation of the sample, with n - 1.",
+    "max": "The greatest of the runs.",
+}
+
+
 def _table(metric: str, found: dict[str, list[Sample]]) -> Table:
     units = {s.unit for group in found.values() for s in group if s.metric == metric}
     unit = next(iter(units), "")
     columns = (
-        Column("scenario", "scenario"),
-        Column("place", "where"),
+        Column("scenario", "scenario", "", "What the runs are of; captures where none is known."),
+        Column("place", "where", "", "At which place of a run's result the number stands."),
         Column("n", "n", "runs", "Runs that have the number."),
         Column("absent", "absent", "runs", "Runs that do not."),
-        *(Column(key, key, unit) for key in ("min", "median", "mean", "sd", "max")),
+        *(Column(key, key, unit, meaning) for key, meaning in SPREAD.items()),
     )
     rows: list[tuple[Cell, ...]] = []
     for scenario, group in found.items():

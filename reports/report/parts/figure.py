@@ -8,7 +8,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from ..downloads import figure_address
-from .words import copying, download
+from .words import download
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -37,7 +37,7 @@ def card(block: Figure, view: View) -> Component:
                     html.Div(id=part("head", name), className="about"),
                     dmc.Group(
                         [
-                            copying(None, id=part("filter", name)),
+                            html.Span(id=part("filter", name)),
                             download(
                                 "CSV",
                                 "what the figure shows as CSV",

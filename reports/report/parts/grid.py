@@ -8,10 +8,10 @@ import dash_ag_grid as dag
 import dash_mantine_components as dmc
 from dash import html
 
-from .. import cells, packets, query
+from .. import cells, filters, packets, query
 from ..blocks import Link
 from ..downloads import packets_address
-from .words import download
+from .words import copying, download
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,16 +25,11 @@ Node = dict[str, Any]
 HEIGHT_PX = 480
 ROWS_AT_ONCE = 100
 NARROW_PX, WIDE_PX = 110, 170
-WIDE = frozenset(("chunk_name", "tsn", "cumulative_tsn", "source", "destination", "gaps"))
+WIDE = frozenset(
+    ("path_label", "chunk_name", "tsn", "cumulative_tsn", "source", "destination", "gaps")
+)
 
 FILTERS = {"number": "agNumberColumnFilter", "text": "agTextColumnFilter", "flag": None}
-
-FIRST = (
-    "frame", "time_ns", "sender", "path", "chunk_name", "tsn", "transmission", "stream",
-    "user_bytes", "cumulative_tsn", "a_rwnd", "gaps", "flags", "association", "source",
-    "destination",
-)  # fmt: skip
-"""Columns that are looked for first; the others follow in the table's order."""
 
 OPTIONS = {
     "rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
@@ -54,9 +49,9 @@ def rows_in_browser(block: Table) -> Component:
         {
             "field": one.key,
             "headerName": cells.head(block, number),
-            "headerTooltip": one.definition or one.title,
+            "headerTooltip": f"{one.title}: {one.definition}" if one.definition else one.title,
             "tooltipField": one.key,
-            "filter": FILTERS["number" if _is_number(records, one.key) else "text"],
+            **_kind("number" if _is_number(records, one.key) else "text"),
         }
         for number, one in enumerate(block.columns)
     ]
@@ -69,6 +64,12 @@ def rows_in_browser(block: Table) -> Component:
         columnSize="autoSize",
         style={"height": HEIGHT_PX},
     )
+
+
+def _kind(kind: str) -> Node:
+    """Return how a column of numbers, texts or flags is filtered and aligned."""
+    aligned = {"type": "rightAligned"} if kind == "number" else {}
+    return {"filter": FILTERS[kind], **aligned}
 
 
 def _is_number(records: list[Node], key: str) -> bool:
@@ -89,7 +90,15 @@ def of_packets(view: View) -> Component:
                         c="dimmed",
                         size="sm",
                     ),
-                    download("CSV", "the rows as CSV", address, "packets.csv", id="packets-csv"),
+                    dmc.Group(
+                        [
+                            copying(filters.of_packets(view)),
+                            download(
+                                "CSV", "the rows as CSV", address, "packets.csv", id="packets-csv"
+                            ),
+                        ],
+                        gap="xs",
+                    ),
                 ],
                 justify="space-between",
             ),
@@ -97,7 +106,10 @@ def of_packets(view: View) -> Component:
             dag.AgGrid(
                 id="packets",
                 rowModelType="infinite",
-                columnDefs=[_definition(schema.field(n), view) for n in _ordered(schema)],
+                columnDefs=[
+                    _definition(schema.field(name), title, view)
+                    for name, title in packets.shown(schema).items()
+                ],
                 filterModel=_filter(view),
                 defaultColDef={"sortable": True, "resizable": True, "minWidth": 80},
                 dashGridOptions={
@@ -120,22 +132,17 @@ def _filter(view: View) -> Node:
         return {}  # the rows' callback says what is wrong with it
 
 
-def _ordered(schema: pa.Schema) -> list[str]:
-    first = [name for name in FIRST if name in schema.names]
-    return [*first, *(name for name in schema.names if name not in first)]
-
-
-def _definition(field: pa.Field, view: View) -> Node:
+def _definition(field: pa.Field, title: str, view: View) -> Node:
     name = field.name
     meaning = (field.metadata or {}).get(b"description", b"").decode()
     is_instant = query.is_instant(field)
-    title = f"{name.removesuffix('_ns')} [s]" if is_instant else name
     asked, _, way = (view.state.sort or "").partition(":")
     return {
         "field": name,
         "headerName": title,
-        "headerTooltip": f"{meaning} Here in seconds since frame 1." if is_instant else meaning,
-        "filter": FILTERS[query.kind(field)],
+        # A narrow column cuts its own name off.
+        "headerTooltip": f"{title}: {meaning}{' Since frame 1.' if is_instant else ''}",
+        **_kind(query.kind(field)),
         "filterParams": {"maxNumConditions": 4, "buttons": ["apply", "reset"]},
         "sort": way if asked == name else None,
         "width": WIDE_PX if is_instant or name in WIDE else NARROW_PX,

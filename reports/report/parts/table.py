@@ -11,7 +11,7 @@ from .. import cells
 from ..blocks import WIRESHARK, Link
 from ..downloads import table_address
 from .grid import rows_in_browser
-from .words import BASES, MARKS, copying, download, hinted
+from .words import BASES, MARKS, badges, copying, download, hinted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -32,7 +32,16 @@ def card(block: Table, view: View) -> Component:
     return dmc.Card(
         [
             dmc.Group(
-                [dmc.Title(block.title, order=2, size="h4"), dmc.Group(actions, gap="xs")],
+                [
+                    dmc.Group(
+                        [
+                            dmc.Title(block.title, order=2, size="h4"),
+                            *(badges(cells.bases(block)) if block.rows else ()),
+                        ],
+                        gap="xs",
+                    ),
+                    dmc.Group(actions, gap="xs"),
+                ],
                 justify="space-between",
             ),
             dmc.Text(block.what, c="dimmed", size="sm"),

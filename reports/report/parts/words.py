@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 HINT_WIDTH_PX = 320
 SHOWN_BY = {"hover": True, "focus": True, "touch": True}
 
+IN_LINE = {"display": "inline-block"}
+"""Of what stands around hinted text: a block of its own would break the line."""
+
 BASES = {
     "observed": "both ends of it are in the capture",
     "annotated": "it rests on an instant that the user gave",
@@ -42,6 +45,7 @@ def hinted(text: str, hint: str) -> Component:
         w=HINT_WIDTH_PX,
         withArrow=True,
         events=SHOWN_BY,
+        boxWrapperProps=IN_LINE,
     )
 
 
@@ -52,25 +56,24 @@ def badges(bases: Iterable[str]) -> list[Component]:
             html.Span(dmc.Badge(one, variant="default", size="sm"), tabIndex=0),
             label=BASES[one],
             events=SHOWN_BY,
+            boxWrapperProps=IN_LINE,
         )
         for one in bases
     ]
 
 
-def copying(expression: str | None, **more: Any) -> Component:
+def copying(expression: str | None) -> Component:
     """Return a button that copies a Wireshark display filter; nothing where there is none."""
-    if expression is None and not more:
+    if expression is None:
         return html.Span()
     return dmc.CopyButton(
         "Wireshark filter",
-        value=expression or "",
+        value=expression,
         copiedChildren="copied",
         copiedColor="teal",
         color="gray",
         variant="default",
         size="compact-xs",
-        display=None if expression else "none",
-        **more,
     )
 
 

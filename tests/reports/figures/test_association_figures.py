@@ -129,13 +129,12 @@ def test_the_most_outstanding_is_that_of_the_document(case: str) -> None:
     part = figuring.part(case)
     found = window.inputs(part)
     assert found is not None
-    for path, _, y in found.flight:
-        assert y.max(initial=0) * 1000 == pytest.approx(
-            way(part, path)["flight_max_bytes"]["value"]
-        )
+    for path, line in found.flight:
+        most = np.nanmax(line.y, initial=0) * 1000
+        assert most == pytest.approx(way(part, path)["flight_max_bytes"]["value"])
     theirs = [one["b_to_a"]["a_rwnd_min_bytes"]["value"] for one in part.association["paths"]]
     least = min(value for value in theirs if value is not None)
-    assert found.advertised[1].min() * 1000 == pytest.approx(least)
+    assert np.nanmin(found.advertised.y) * 1000 == pytest.approx(least)
 
 
 def test_windows_of_chunks_have_every_sack() -> None:
@@ -144,7 +143,7 @@ def test_windows_of_chunks_have_every_sack() -> None:
     assert found is not None
     assert found.by_sack
     sacks = part.association["receivers"]["b"]["metrics"]["sacks"]["value"]
-    assert len(found.advertised[0]) == sacks
+    assert len(found.advertised.x) == sacks
 
 
 @pytest.mark.parametrize("sender", ["a", "b"])
@@ -255,7 +254,9 @@ def test_every_tsn_of_a_window_is_tsharks(case: str) -> None:
         )
         for number in numbers.split(",")
     }
-    ours = {int(y) + found.first_tsn for line in found.lines for y in line.y.tolist()}
+    ours = {
+        int(y) + found.first_tsn for line in found.lines for y in line.y[~np.isnan(line.y)].tolist()
+    }
     assert ours == sent
     sacks = tshark_rows(
         case,

@@ -11,6 +11,7 @@ from figuring import CASES
 from pathscope.reports.figures import instants, ladder, phases, timers
 from pathscope.reports.figures.look import Look
 from pathscope.reports.figures.sheet import caption
+from pathscope.reports.wireshark import within
 from running import CAPTURES
 
 WIDE = Look("light", 1280)
@@ -48,7 +49,11 @@ def test_an_inferred_instant_has_its_bounds() -> None:
     changed = handover | {"instants": handover["instants"] | {"t_fail": fail}}
     part = replace(part, association=part.association | {"handovers": [changed]})
     (row,) = figuring.named(instants.draw(instants.inputs(part), WIDE), "inferred")
-    assert (row["x"], row["low"], row["high"]) == ("5.0", "4.0", "6.5")
+    assert (row["x"], row["low"], row["high"]) == (
+        "5.000000000",
+        "4.000000000",
+        "6.500000000",
+    )
 
 
 def test_the_window_of_a_handover_has_all_its_instants() -> None:
@@ -108,7 +113,7 @@ def test_time_outs_are_those_of_the_document(case: str, index: int) -> None:
     for name, key in (
         ("measured", "elapsed_s"),
         ("RTO model", "rto_model_s"),
-        ("clamped", "rto_clamped_s"),
+        ("model, clamped", "rto_clamped_s"),
     ):
         expected = [one[key] for one in told["timeouts"] if one[key] is not None]
         assert [float(row["y"]) for row in figuring.named(figure, name)] == expected
@@ -135,10 +140,7 @@ def test_the_ladder_has_the_packets_of_tshark(case: str, index: int) -> None:
     assert seen is not None
     part = figuring.with_chunks(part, case, seen)
     found = ladder.inputs(part, seen)
-    expression = ladder.ABOUT.shown(
-        part.association["wireshark"], seen.from_ns, seen.to_ns
-    ).wireshark_filter
-    assert expression is not None
+    expression = within(part.association["wireshark"], seen.from_ns, seen.to_ns)
     command = ["tshark", "-n", "-r", str(CAPTURES / case / "client.pcapng"), "-Y", expression]
     command += ["-T", "fields", "-e", "frame.time_epoch", "-e", "frame.number"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()

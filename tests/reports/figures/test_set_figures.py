@@ -93,7 +93,8 @@ def test_ratios_have_their_intervals_and_verdicts(look: Look) -> None:
     figure = intervals.draw(intervals.inputs(comparison()), look)
     (point,) = figuring.named(figure, "worse")
     assert [float(point[key]) for key in ("x", "low", "high")] == [2.0, 1.5, 2.5]
-    assert figure.layout.yaxis.ticktext[0] == "worse_s, association"
+    told = figure.layout.yaxis.ticktext[0]
+    assert told == ("worse_s<br>association" if look.is_narrow else "worse_s, association")
     assert "1 number without a ratio" in caption(figure)
     assert "without an interval" not in caption(figure)
     assert "<a" not in "".join(str(trace) for trace in figure.data)
@@ -158,7 +159,8 @@ def mixed() -> pathscope.Analysis:
 
 def test_flows_add_up_to_their_bytes(mixed: pathscope.Analysis) -> None:
     for flow in mixed.to_dict()["flows"]:
-        found = flows.inputs(flow, mixed.ledger.tables)
+        origin_ns = mixed.to_dict()["captures"][0]["first_frame_ns"]
+        found = flows.inputs(flow, mixed.ledger.tables, origin_ns)
         assert found is not None
         for one in found.directions:
             way = "a_to_b" if one.end == "a" else "b_to_a"
@@ -175,9 +177,9 @@ def test_flows_add_up_to_their_bytes(mixed: pathscope.Analysis) -> None:
 
 def test_a_flow_of_a_stored_result_has_no_figure(mixed: pathscope.Analysis) -> None:
     flow = mixed.to_dict()["flows"][0]
-    assert "no ledger" in caption(flows.draw(flows.inputs(flow, None), WIDE))
+    assert "no ledger" in caption(flows.draw(flows.inputs(flow, None, 0), WIDE))
     seen = Window(flow["end_ns"] + 10**12, flow["end_ns"] + 10**12 + 1)
-    empty = flows.draw(flows.inputs(flow, mixed.ledger.tables, seen), WIDE)
+    empty = flows.draw(flows.inputs(flow, mixed.ledger.tables, 0, seen), WIDE)
     assert caption(empty) == "The flow has no packet in this window."
 
 

@@ -1,12 +1,14 @@
 """Who may see the report."""
 
 import socket
+from threading import Thread
 
 import pytest
 from flask.testing import FlaskClient
 from pathscope.reports.report.app import create_app
-from pathscope.reports.report.data import ReportData
+from pathscope.reports.report.data import ReportData, Shelf
 from pathscope.reports.report.guard import COOKIE, Settings, is_our_host
+from pathscope.reports.report.server import Handler, Server
 
 HERE = "http://127.0.0.1:8050"
 EMPTY = ReportData(())
@@ -107,10 +109,42 @@ def test_large_requests_are_refused() -> None:
 
 
 def test_a_taken_port_is_an_error() -> None:
-    from pathscope.reports.report.data import Shelf
-    from pathscope.reports.report.server import Server
-
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match="in use"):
             Server(Shelf(EMPTY), "127.0.0.1", port, None, is_watched=False)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_sites_may_link_here_and_no_more(site: str) -> None:
+    told = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+    followed = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+    visitor = client()
+    download = "/download/packets/rows/packets.csv"
+    assert visitor.get(download, base_url=HERE, headers=told).status_code == 403
+    assert visitor.get("/", base_url=HERE, headers=followed).status_code == 200
+    callback = "/_dash-update-component"
+    for headers in (told, followed):
+        assert visitor.post(callback, base_url=HERE, headers=headers, json={}).status_code == 403
+    own = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+    assert visitor.get("/_dash-layout", base_url=HERE, headers=own).status_code == 200
+
+
+def test_who_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Handler, "timeout", 0.2)
+    server = Server(Shelf(EMPTY), "127.0.0.1", 0, None, is_watched=False)
+    thread = Thread(target=server.serve)
+    thread.start()
+    try:
+        port = server.settings.port
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as silent:
+            assert silent.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as visitor:
+            visitor.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            head = visitor.makefile("rb").read().partition(b"\r\n\r\n")[0]
+    finally:
+        server.stop()
+        thread.join()
+    assert head.startswith(b"HTTP/1.1 200 ")
+    assert b"Server: pathscope\r\n" in head
+    assert b"Werkzeug" not in head

@@ -10,7 +10,8 @@ from pathscope.reports.figures import drawn
 from pathscope.reports.figures.part import LinkChange
 from pathscope.reports.report.load import How, load
 from pathscope.reports.report.view import view_of
-from reporting import CAPTURES, FAILOVER, LABELS, desk, failover
+from reporting import FAILOVER, LABELS, desk, failover
+from running import CAPTURES
 
 NS_PER_S = 1_000_000_000
 
@@ -57,7 +58,7 @@ def test_the_swimlane_marks_them() -> None:
     data = failover()
     view = view_of(data, "/association")
     figure = desk(data).draw("swimlane", view).figure
-    start_ns = data.cases[0].document["associations"][0]["start_ns"]
+    origin_ns = data.cases[0].origin_ns
     times = {row["x"] for row in drawn.table(figure).to_pylist()}
     for ns, _ in told(FAILOVER / "events.jsonl"):
-        assert repr((ns - start_ns) / NS_PER_S) in times
+        assert f"{Decimal(ns - origin_ns) / NS_PER_S:.9f}" in times

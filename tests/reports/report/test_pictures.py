@@ -18,7 +18,8 @@ from pathscope.reports.report.data import ReportData
 from pathscope.reports.report.load import How, load
 from pathscope.reports.report.pages import blocks
 from pathscope.reports.report.pictures import FORMATS, LOOK, PNG_SCALE, Picture
-from reporting import CAPTURES, FAILOVER, SCRIPT, desk, failover, flows, hostile
+from reporting import FAILOVER, SCRIPT, desk, failover, flows, hostile
+from running import CAPTURES
 
 DATA = failover()
 CAPTURE = FAILOVER / "client.pcapng"
