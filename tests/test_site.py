@@ -42,6 +42,14 @@ def test_nothing_comes_from_elsewhere(site: Path) -> None:
         assert not FOREIGN.search(path.read_text()), path
 
 
+def test_the_search_works_from_the_disk(site: Path) -> None:
+    """Its index is a script, and what stands for its worker is loaded before it."""
+    assert (site / "search" / "search_index.js").read_text().startswith("var __index = ")
+    scripts = re.findall(r'<script src="([^"]+)"', (site / "tutorial.html").read_text())
+    assert scripts[0] == "iframe-worker.js"
+    assert all((site / script).is_file() for script in scripts)
+
+
 def test_nothing_is_left_unrendered(site: Path) -> None:
     """A table or list that GitHub shows and Python-Markdown does not would stay text."""
     for path in site.glob("*.html"):
