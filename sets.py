@@ -89,7 +89,7 @@ def read_set(
             progress(str(source.path))
         try:
             runs += _read(source, labels)
-        except (CaptureError, ValueError, OSError) as error:
+        except (CaptureError, ValueError, OSError, RecursionError) as error:
             unread.append((str(source.path), str(error)))
     if not runs and not unread:
         raise SetError(f"{text}: no runs in it")

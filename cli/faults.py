@@ -85,8 +85,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             # A file whose name begins with - is taken for an option, and its name is told.
-            error.message = plain(error.message)
-            raise
+            raise click.UsageError(plain(error.format_message()), error.ctx) from error
         except UnicodeEncodeError as error:
             raise Refusal(f"standard output cannot show {error.object[error.start]!r}") from error
         except OSError as error:

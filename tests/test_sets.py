@@ -209,7 +209,13 @@ def test_a_result_that_is_none(tmp_path: Path, text: str) -> None:
 def test_a_result_with_parts_of_no_capture(tmp_path: Path) -> None:
     document = result()
     place = tmp_path / "result.json"
-    for wrong in ({"captures": [1]}, {"captures": [{}]}, {"associations": [1]}, {"flows": [{}]}):
+    made_up: list[dict[str, object]] = [
+        {"captures": [1]},
+        {"captures": [{}]},
+        {"associations": [1]},
+        {"flows": [{}]},
+    ]
+    for wrong in made_up:
         place.write_text(json.dumps({**document, **wrong}))
         ((_, reason),) = read_set(str(place)).unread
         assert "of no capture" in reason

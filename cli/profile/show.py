@@ -51,7 +51,7 @@ def show_command(
 
 def _line(step: Step) -> str:
     from ...replay.lab.netem import arguments
-    from ..terminal import plain
+    from ...reports.unseen import plain
 
     words = " ".join(arguments(step.impairment))
     return plain(f"{step.at_ns / 1e9:>12.6f} s  {step.path} {step.direction}  {words}")

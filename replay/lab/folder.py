@@ -127,13 +127,15 @@ def labels(path: Path) -> list[str]:
     if (path / NODES).is_file():
         return [f"n{number}={name}" for name, number in _nodes(path).items()]
     if (path / REPLAY).is_file():
-        return list(map(str, _object(path / REPLAY).get("labels", [])))
-    return [
-        f"{known[end]}={name}"
-        for name, known in _object(path / SCENARIO).get("paths", {}).items()
-        for end in CAPTURES
-        if end in known
-    ]
+        with _of_a_run(path / REPLAY):
+            return [str(rule) for rule in _object(path / REPLAY).get("labels", [])]
+    with _of_a_run(path / SCENARIO):
+        return [
+            f"{known[end]}={name}"
+            for name, known in _object(path / SCENARIO).get("paths", {}).items()
+            for end in CAPTURES
+            if end in known
+        ]
 
 
 def hosts(path: Path) -> tuple[tuple[int, ...], ...]:
@@ -141,12 +143,22 @@ def hosts(path: Path) -> tuple[tuple[int, ...], ...]:
     if not (path / NODES).is_file():
         return ()
     numbers = _nodes(path)
-    multihomed = _object(path / SCENARIO).get("multihomed", {}).values()
-    return tuple(tuple(numbers[name] for name in interfaces) for interfaces in multihomed)
+    with _of_a_run(path / SCENARIO):
+        multihomed = _object(path / SCENARIO).get("multihomed", {}).values()
+        return tuple(tuple(numbers[name] for name in interfaces) for interfaces in multihomed)
 
 
 def _nodes(path: Path) -> dict[str, int]:
     return _object(path / NODES)
+
+
+@contextmanager
+def _of_a_run(file: Path) -> Iterator[None]:
+    """Say of a file that is not what a run writes that it is not."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as error:
+        raise FolderError(f"{file}: expected what a run has written") from error
 
 
 def _object(file: Path) -> dict[str, Any]:

@@ -82,8 +82,7 @@ def layout(*, is_watched: bool) -> Component:
             [
                 dcc.Location(id="address", refresh="callback-nav"),
                 dcc.Store(id="shown"),
-                dcc.Store(id="theme"),
-                dcc.Store(id="width"),
+                dcc.Store(id="look"),
                 dcc.Interval(id="clock", interval=WATCH_EVERY_MS, disabled=not is_watched),
                 dcc.Store(id="edition"),
                 dmc.AppShellHeader(

@@ -16,7 +16,7 @@ import dash_mantine_components as dmc
 from dash import ALL, MATCH, Input, Output, State, ctx, html, no_update
 
 from ...dissectors._core import CaptureError
-from ..figures.look import Look
+from ..figures.look import NARROW_PX, Look
 from ..figures.sheet import caption, empty
 from . import query
 from .blocks import Notice
@@ -74,17 +74,16 @@ def page(desk: Desk, address: str | None, edition: int | None) -> tuple[Any, ...
 
 def shell(view: View, edition: int | None) -> str:
     """Return what of a view a page is made of."""
-    state = replace(view.state, from_ns=None, to_ns=None, frame=None)
-    if state.page != "packets":
-        return f"{edition} {state.address()} {' '.join(view.problems)}"
-    # Filter and order come from the grid itself; the window it does not know of.
-    state = replace(view.state, frame=None, filter=None, sort=None)
-    return f"{edition} {state.address()}"
+    state = replace(view.state, frame=None)
+    if state.page != "packets":  # whose grid does not know of the window
+        state = replace(state, from_ns=None, to_ns=None)
+    return f"{edition} {state.address()} {' '.join(view.problems)}"
 
 
-def look_of(theme: Any, width_px: Any) -> Look:
+def look_of(told: Node) -> Look:
     """Return how figures are to look by the browser's word, which may be any."""
-    look = Look(theme="dark" if theme == "dark" else "light")
+    look = Look(theme="dark" if told.get("theme") == "dark" else "light")
+    width_px = told.get("width")
     if isinstance(width_px, int) and 0 < width_px <= WIDEST_PX:
         look = replace(look, width_px=width_px)
     return look
@@ -173,8 +172,14 @@ def chosen(desk: Desk, address: str | None, name: str, value: str | None) -> str
     return _other(view, state)
 
 
-def rows(desk: Desk, address: str | None, request: Node) -> tuple[Node, Any, str | None, str]:
-    """Return a page of packets, what is to be said of them, the new address, that of the CSV."""
+def rows(
+    desk: Desk, address: str | None, edition: int | None, request: Node
+) -> tuple[Node, Any, str | None, str, str]:
+    """Return a page of packets, and what goes with it.
+
+    That is: what is to be said of them, the new address, that of the CSV, and the key of what is
+    shown, since the grid that asks has its new filter and order already.
+    """
     parsed = parse(address)
     model, order = request.get("filterModel") or {}, request.get("sortModel") or []
     sort = f"{order[0]['colId']}:{order[0]['sort']}" if order else None
@@ -182,21 +187,21 @@ def rows(desk: Desk, address: str | None, request: Node) -> tuple[Node, Any, str
     state = replace(parsed.state, filter=text, sort=sort)
     view = resolve(desk.shelf.data, replace(parsed, state=state))
     asked = None if state == parsed.state else state.address()
-    csv = packets_address(view.state)
+    rest = asked, packets_address(view.state), shell(view, edition)
     if view.case is None:
-        return {"rowData": [], "rowCount": 0}, None, asked, csv
+        return {"rowData": [], "rowCount": 0}, None, *rest
     try:
         found = desk.rows(view)
     except TOLD as error:
         told = notice(Notice("error", "These rows cannot be shown", (str(error),)))
-        return {"rowData": [], "rowCount": 0}, told, asked, csv
+        return {"rowData": [], "rowCount": 0}, told, *rest
     start, end = (int(request.get(key) or 0) for key in ("startRow", "endRow"))
     page_rows = query.page(found.rows, start, end, view.case.origin_ns)
     count = found.rows.num_rows
     words = f"{count:,} rows"
     if found.is_cut:
         words = f"The first {count:,} rows: a narrower window or a filter shows the others."
-    return {"rowData": page_rows, "rowCount": count}, html.Span(words), asked, csv
+    return {"rowData": page_rows, "rowCount": count}, html.Span(words), *rest
 
 
 def frame_of(row: Node) -> int | None:
@@ -205,16 +210,27 @@ def frame_of(row: Node) -> int | None:
     return found if isinstance(found, int) and found > 0 else None
 
 
-THEME = """
-() => {
-    const theme = document.documentElement.getAttribute("data-mantine-color-scheme");
-    const other = theme === "dark" ? "light" : "dark";
-    return [theme, theme, document.getElementById("content").clientWidth,
-            `Theme: ${theme}, switch to ${other}`];
-}
+LOOK = f"""
+() => {{
+    const root = document.documentElement, content = document.getElementById("content");
+    let told = null;
+    const tell = () => {{
+        const theme = root.getAttribute("data-mantine-color-scheme"), width = content.clientWidth;
+        const now = `${{theme}} ${{width < {NARROW_PX}}}`;
+        if (now === told) {{ return; }}
+        told = now;
+        const other = theme === "dark" ? "light" : "dark";
+        const label = `Theme: ${{theme}}, switch to ${{other}}`;
+        dash_clientside.set_props("scheme", {{"aria-label": label}});
+        dash_clientside.set_props("main", {{"data-ag-theme-mode": theme}});
+        dash_clientside.set_props("look", {{data: {{theme, width}}}});
+    }};
+    new MutationObserver(tell).observe(root, {{attributeFilter: ["data-mantine-color-scheme"]}});
+    new ResizeObserver(tell).observe(content);
+}}
 """
-"""The switch says light until it has asked the system; the page knows at once. Only the browser
-knows how wide it is, too. The switch itself would be called the same whichever theme is on."""
+"""Only the browser knows how wide it is, and the switch's component does not tell when the system
+goes dark. Figures are drawn anew where the look is another, not with every pixel."""
 
 DOWNLOAD_PICTURE = """
 (clicks, id) => {
@@ -222,9 +238,10 @@ DOWNLOAD_PICTURE = """
     const card = document.getElementById(
         JSON.stringify({name: id.name, part: "figure"}, Object.keys({name: 0, part: 0}).sort()));
     const graph = card.querySelector(".js-plotly-plot");
+    const drawn = graph.querySelector(".svg-container");
     Plotly.downloadImage(graph, {
-        format: id.form, filename: id.name, width: graph.clientWidth,
-        height: graph.clientHeight, scale: id.form === "png" ? 2 : 1
+        format: id.form, filename: id.name, width: drawn.clientWidth,
+        height: drawn.clientHeight, scale: id.form === "png" ? 2 : 1
     });
 }
 """
@@ -259,15 +276,14 @@ def register(app: Dash, desk: Desk) -> None:
         Output({"part": "csv", "name": MATCH}, "href"),
         Output({"part": "figure", "name": MATCH}, "style"),
         Input("address", "href"),
-        Input("theme", "data"),
-        State("width", "data"),
+        Input("look", "data"),
         State({"part": "figure", "name": MATCH}, "id"),
         on_error=_failed_figure,
     )
-    def _figure(address: str | None, theme: str | None, width_px: int | None, own: Node) -> Any:
-        if theme is None:
+    def _figure(address: str | None, look: Node | None, own: Node) -> Any:
+        if look is None:
             return (no_update,) * 6  # it is known in a moment, and then this is asked for again
-        return figure(desk, own["name"], address, look_of(theme, width_px))
+        return figure(desk, own["name"], address, look_of(look))
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
@@ -316,15 +332,17 @@ def register(app: Dash, desk: Desk) -> None:
         Output("packets-told", "children"),
         Output("address", "href", allow_duplicate=True),
         Output("packets-csv", "href"),
+        Output("shown", "data", allow_duplicate=True),
         Input("packets", "getRowsRequest"),
         State("address", "href"),
+        State("edition", "data"),
         prevent_initial_call=True,
     )
-    def _rows(request: Node | None, address: str | None) -> Any:
+    def _rows(request: Node | None, address: str | None, edition: int | None) -> Any:
         if request is None:
-            return (no_update,) * 4
-        found, told, asked, csv = rows(desk, address, request)
-        return found, told, asked or no_update, csv
+            return (no_update,) * 5
+        found, told, asked, csv, key = rows(desk, address, edition, request)
+        return found, told, asked or no_update, csv, key
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
@@ -343,14 +361,7 @@ def register(app: Dash, desk: Desk) -> None:
     def _decoded(address: str | None) -> Any:
         return frame.decoded(desk.view(address))
 
-    app.clientside_callback(
-        THEME,
-        Output("theme", "data"),
-        Output("main", "data-ag-theme-mode"),
-        Output("width", "data"),
-        Output("scheme", "aria-label"),
-        Input("scheme", "computedColorScheme"),
-    )
+    app.clientside_callback(LOOK, Input("main", "id"))
 
     @app.callback(
         Output("edition", "data"), Input("clock", "n_intervals"), State("edition", "data")

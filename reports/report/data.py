@@ -108,14 +108,14 @@ class Case:
         NoCaptureError
             When there is no capture to read.
         CaptureError, KeyError, ValueError
-            As `api.dissect`.
+            As `api.dissect`; damage that the analysis met already only ends the rows.
         """
         from ...api import dissect
 
         if not self.files or self.analysis is None:
             raise NoCaptureError(f"{self.name} is a stored result: its packets are not in it")
         source = self.files[0] if len(self.files) == 1 else self.files
-        return dissect(
+        found = dissect(
             source,
             table,
             reading(self.analysis),
@@ -123,6 +123,7 @@ class Case:
             association=association,
             index=self.index,
         )
+        return found if self.capture["damage"] is None else _up_to_damage(found)
 
     def rows(
         self, table: str, window: Window | None = None, association: int | None = None
@@ -156,6 +157,20 @@ class Case:
                 return show(path, within, options, decoder=decoder, index=self.index)
         total = self.capture["frames"]["read"]
         raise ValueError(f"{self.name} has no frame {number}: it has {total}")
+
+
+def _up_to_damage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what comes before the damage, which the pages tell of."""
+    from ...dissectors._core import CaptureError
+
+    is_any = False
+    try:
+        for batch in batches:
+            is_any = True
+            yield batch
+    except CaptureError:
+        if not is_any:
+            raise  # the capture is gone since, or is another one
 
 
 def reading(analysis: Analysis) -> ReadOptions:

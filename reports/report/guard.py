@@ -137,7 +137,7 @@ def _let_in(token: str) -> BaseResponse:
     # One slash: two would name another host.
     path = "/" + request.path.lstrip("/\\")
     response = redirect(f"{path}?{urlencode(kept)}" if kept else path)
-    response.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
+    response.set_cookie(COOKIE, token, httponly=True, samesite="Lax")
     return response
 
 

@@ -87,7 +87,7 @@ def load(
             progress(", ".join(str(one.path) for one in group))
         try:
             cases += _cases(group, how)
-        except (CaptureError, ValueError, OSError) as error:
+        except (CaptureError, ValueError, OSError, RecursionError) as error:
             unread.append((", ".join(str(one.path) for one in group), str(error)))
     return ReportData(numbered(cases), comparison, tuple(replays), tuple(unread))
 

@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from plotly.io import to_html
-from plotly.offline import get_plotlyjs
 
+from .. import standalone
 from ..figures.look import Look
 from ..figures.sheet import caption, empty
 from . import cells, contents, packets, query
@@ -46,19 +46,10 @@ MOST_PACKETS = 50
 LOOK = Look(theme="light", width_px=1000)
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1c1e21; background: #fff }
-body { max-width: 80rem; margin: 1.5rem auto; padding: 0 1rem }
-h1 { font-size: 1.7rem } h2 { border-top: 1px solid #ccd1d6; padding-top: 1.2rem }
 section { margin: 1.5rem 0 }
-.scrolled { overflow-x: auto }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem }
-th, td { padding: .2rem .7rem; text-align: left; vertical-align: top }
-th { border-bottom: 1px solid #5b6168; white-space: nowrap } td { border-bottom: 1px solid #e3e6ea }
 td.number { text-align: right; white-space: nowrap }
-.dim, .caption { color: #5b6168; font-size: .9rem }
 .notice { border-left: .3rem solid #5b6168; background: #eef1f4; padding: .4rem .8rem }
 .warning { border-color: #b35900 } .error { border-color: #b3261e }
-.breakable, code, dd, li { overflow-wrap: anywhere }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem } dd { margin: 0 }
 nav ul { columns: 16rem; padding-left: 1.2rem }
 """
@@ -66,17 +57,13 @@ nav ul { columns: 16rem; padding-left: 1.2rem }
 
 def page(desk: Desk) -> Iterator[str]:
     """Yield the parts of the file."""
+    yield from standalone.page("pathscope", _body(desk), style=STYLE, has_figures=True)
+
+
+def _body(desk: Desk) -> Iterator[str]:
     data = desk.shelf.data
     views = list(contents.views(data))
-    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    # Whatever a name in a capture tried: this file asks nobody for anything.
-    yield (
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
-    )
-    yield f"<title>pathscope</title>\n<style>{STYLE}</style>\n"
-    yield f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<h1>pathscope</h1>\n"
+    yield "<h1>pathscope</h1>\n"
     yield '<nav aria-label="Contents"><ul>'
     for view in views:
         yield f'<li><a href="#{anchor(view.state)}">{escape(title(view))}</a></li>'
@@ -88,7 +75,7 @@ def page(desk: Desk) -> Iterator[str]:
         yield f'<p class="dim">{escape(PAGES[view.state.page].question)}</p>\n'
         for number, block in enumerate(blocks(view)):
             yield from _block(block, view, desk, f"{anchor(view.state)}-{number}")
-    yield "</main>\n</body>\n</html>\n"
+    yield "</main>\n"
 
 
 def anchor(state: State) -> str:
@@ -162,7 +149,7 @@ def _figure(block: Figure, view: View, desk: Desk, name: str) -> Iterator[str]:
         div_id=name,
         config={"displaylogo": False, "responsive": True},
     )
-    yield f'<p class="caption">{escape(caption(figure))}</p>{_filter(expression)}</section>\n'
+    yield f'<p class="dim">{escape(caption(figure))}</p>{_filter(expression)}</section>\n'
 
 
 def _table(block: Table) -> Iterator[str]:

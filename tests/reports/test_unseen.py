@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
+from crafting import Pcapng, ethernet_records
 from hypothesis import given
 from hypothesis import strategies as st
 from pathscope.cli.terminal import PlainStream, rendered
@@ -73,3 +75,25 @@ def test_the_name_of_a_capture_in_its_results(tmp_path: Path) -> None:
         found = inside(*words)
         assert found.exit_code == 0, found.output
         assert not UNSEEN.search(found.output)
+
+
+def test_names_in_a_capture(tmp_path: Path) -> None:
+    file = Pcapng()
+    file.section(file.option(1, HOSTILE.encode()), file.option(0, b""))
+    file.interface(HOSTILE)
+    file.packets([replace(record, comment=HOSTILE) for record in ethernet_records(30)])
+    place = tmp_path / "hostile.pcapng"
+    place.write_bytes(file.bytes())
+    commands: list[tuple[object, ...]] = [
+        ("info", place),
+        ("analyze", place),
+        ("show", place, 3, "--decoder", "own"),
+        ("dissect", place, "--format", "json"),
+        ("dissect", place, "--format", "json", "--table", "comments"),
+        ("compare", place, place),
+        ("compare", place, place, "--format", "json"),
+    ]
+    for words in commands:
+        found = inside(*words)
+        assert found.exit_code == 0, found.output
+        assert not UNSEEN.search(found.output), words

@@ -103,6 +103,11 @@ def warnings(document: Node) -> Iterable[Notice]:
     texts = [one["text"] for one in document["warnings"]]
     if texts:
         yield Notice("warning", "What limits the numbers", tuple(dict.fromkeys(texts)))
+    yield from damage(document)
+
+
+def damage(document: Node) -> Iterable[Notice]:
+    """Tell where captures end before their time."""
     for capture in document["captures"]:
         if capture["damage"] is not None:
             yield Notice(

@@ -49,5 +49,6 @@ def blocks(view: View) -> Iterator[Block]:
     here = view.state
     options = tuple(Link(title, here.to("packets", table=name)) for name, title in TABLES.items())
     yield Choices("Table", options, here.to("packets", table=table))
+    yield from common.damage(view.case.document)
     yield Packets(table)
     yield FrameView()

@@ -146,3 +146,16 @@ def test_facts_that_are_none(tmp_path: Path, text: str) -> None:
         (tmp_path / file).write_text("[" * 100_000)
         with pytest.raises(folder.FolderError, match="too deep"):
             read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "scenario", [{"paths": []}, {"paths": {"a": 1}}, {"paths": 1}, {"multihomed": 5}]
+)
+def test_a_scenario_that_no_run_has_written(tmp_path: Path, scenario: object) -> None:
+    (tmp_path / folder.SCENARIO).write_text(json.dumps(scenario))
+    (tmp_path / folder.NODES).write_text("{}")
+    read = folder.hosts if "multihomed" in str(scenario) else folder.labels
+    if read is folder.labels:
+        (tmp_path / folder.NODES).unlink()
+    with pytest.raises(folder.FolderError, match="expected what a run has written"):
+        read(tmp_path)

@@ -74,7 +74,7 @@ def test_a_token_is_asked_for_once() -> None:
     cookie = let_in.headers["Set-Cookie"]
     assert cookie.startswith(f"{COOKIE}=secret;")
     assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
+    assert "SameSite=Lax" in cookie
     assert visitor.get("/packets?case=1", base_url=HERE).status_code == 200
 
 

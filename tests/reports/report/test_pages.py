@@ -163,7 +163,7 @@ def test_what_is_no_zoom_changes_nothing(layout: Any) -> None:
 
 def test_rows_are_those_of_the_window() -> None:
     request = {"startRow": 0, "endRow": 100, "filterModel": {}, "sortModel": []}
-    found, told, asked, _ = callbacks.rows(DESK, "/packets?from=10&to=11", request)
+    found, told, asked, *_ = callbacks.rows(DESK, "/packets?from=10&to=11", None, request)
     assert asked is None
     assert "rows" in str(told)
     assert found["rowCount"] > 10
@@ -174,11 +174,12 @@ def test_filter_and_order_go_into_the_address() -> None:
     model = {"chunk_name": {"filterType": "text", "type": "equals", "filter": "HEARTBEAT"}}
     order = [{"colId": "frame", "sort": "desc"}]
     request = {"startRow": 0, "endRow": 50, "filterModel": model, "sortModel": order}
-    found, _, asked, csv_address = callbacks.rows(DESK, "/packets", request)
+    found, _, asked, csv_address, key = callbacks.rows(DESK, "/packets", None, request)
     frames = [row["frame"] for row in found["rowData"]]
     assert frames == sorted(frames, reverse=True)
     assert asked is not None
-    again, _, nothing, _ = callbacks.rows(DESK, asked, request)
+    assert key == callbacks.shell(view_of(DATA, asked), None)  # the grid need not be made anew
+    again, _, nothing, *_ = callbacks.rows(DESK, asked, None, request)
     assert nothing is None
     assert again == found
     answer = create_app(DATA).server.test_client().get(csv_address, base_url=HERE)
@@ -189,7 +190,7 @@ def test_filter_and_order_go_into_the_address() -> None:
 
 def test_a_filter_that_is_none_is_told() -> None:
     request = {"startRow": 0, "endRow": 50, "filterModel": {"x": {"type": "blank"}}}
-    found, told, _, _ = callbacks.rows(DESK, "/packets", request)
+    found, told, *_ = callbacks.rows(DESK, "/packets", None, request)
     assert found == {"rowData": [], "rowCount": 0}
     assert "there is no column" in json.dumps(told, cls=PlotlyJSONEncoder)
 
