@@ -45,7 +45,7 @@ def of_packets(case: str) -> Times:
     times: Times = {}
     for start in range(0, len(of_tshark(case)), 500):
         request = {"startRow": start, "endRow": start + 500}
-        found, *_ = callbacks.rows(report(case), "/packets?table=frames", request)
+        found, *_ = callbacks.rows(report(case), "/packets?table=frames", None, request)
         times |= {row["frame"]: row["time_ns"] for row in found["rowData"]}
     return times
 
@@ -106,7 +106,9 @@ def test_the_address_the_table_and_the_figure_agree() -> None:
     frame, time = next(iter(of_figure("failover-v6", "handover", "instants").items()))
     model = {"time_ns": {"filterType": "number", "type": "equals", "filter": float(time)}}
     request = {"startRow": 0, "endRow": 9, "sortModel": [], "filterModel": model}
-    found, _, address, _ = callbacks.rows(report("failover-v6"), "/packets?table=frames", request)
+    found, _, address, *_ = callbacks.rows(
+        report("failover-v6"), "/packets?table=frames", None, request
+    )
     assert frame in {row["frame"] for row in found["rowData"]}
     assert address is not None
     assert json.dumps(float(time)) in address

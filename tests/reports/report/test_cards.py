@@ -70,7 +70,10 @@ def test_every_figure_has_a_button_that_copies_its_filter(reports: list[ReportDa
             if not isinstance(one, Figure):
                 continue
             figure, _, _, button, csv, style = callbacks.figure(
-                own, one.name, view.state.address(), callbacks.look_of("light", 1280)
+                own,
+                one.name,
+                view.state.address(),
+                callbacks.look_of({"theme": "light", "width": 1280}),
             )
             assert style == {"height": figure.layout.height}
             assert csv.endswith(".csv") or ".csv?" in csv
@@ -142,7 +145,7 @@ def test_the_story_has_the_filter_of_its_frames() -> None:
 
 def asked(address: str, **request: Any) -> list[Node]:
     whole = {"startRow": 0, "endRow": 500, "filterModel": {}, "sortModel": [], **request}
-    found: list[Node] = callbacks.rows(DESK, address, whole)[0]["rowData"]
+    found: list[Node] = callbacks.rows(DESK, address, None, whole)[0]["rowData"]
     return found
 
 
