@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,7 +112,15 @@ docs: build ## write the generated parts of docs/ and the golden output of the t
 	PYTHONPATH=tests:fixtures/findings $(PY) fixtures/findings/write.py
 	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py \
-		tests/reports/replay/test_fidelity.py
+		tests/reports/replay/test_fidelity.py tests/test_manual.py::test_what_is_not_run_is_counted
+
+docs-commands: build ## run every command of the pages, also those that make test leaves for their time; minutes
+	@.ci/system-packages "$(PYTHON)" test
+	$(PY) -m pytest --verbose tests/test_manual.py tests/every_block.py
+
+# Material warns of a MkDocs 2 that is not out, and on which nothing here depends.
+site: build ## write the documentation as a site into build/site; it needs no network
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 screenshots: build ## write the pictures of docs/images/, of the report in a real browser
 	@.ci/system-packages "$(PYTHON)" test

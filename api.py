@@ -162,8 +162,8 @@ def dissect(
 ) -> Iterator[pa.RecordBatch]:
     """Stream a table of a capture as Arrow record batches; at least one, which may be empty.
 
-    Where an offset index lies beside the capture and fits (docs/index.md), it is used: the rows
-    are the same.
+    Where an offset index lies beside the capture and fits (docs/offset-index.md), it is used: the
+    rows are the same.
 
     Parameters
     ----------

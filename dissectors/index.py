@@ -2,7 +2,7 @@
 
 It holds the ledger's tables as they are, and for every SCTP packet what only a pass over the whole
 capture knows of it (`_core.index_schemas`); the packets themselves are read from the capture
-again. docs/index.md says what is in it and why.
+again. docs/offset-index.md says what is in it and why.
 """
 
 from __future__ import annotations
