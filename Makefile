@@ -53,6 +53,7 @@ types: build ## mypy --strict, and the extension's stub against the extension
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
+	@.ci/check-tools "$(PYTHON)" "$(CARGO)" clippy fmt
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) test --locked --package pathscope-wire --package pathscope-replay
