@@ -19,14 +19,14 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay accuracy conformance whatif robustness fuzz fixtures studies docs share wheel licenses bare-root clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(BUILT) ## install pathscope, editable, with its test tools in .venv
 
-$(BUILT): setup.cfg pyproject.toml $(RUST_SOURCES)
+$(BUILT): setup.cfg setup.py pyproject.toml $(RUST_SOURCES)
 	@.ci/check-tools "$(PYTHON)" "$(CARGO)"
 	@.ci/system-packages "$(PYTHON)" build
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
@@ -109,11 +109,27 @@ docs: build ## write the generated parts of docs/ and the golden output of the t
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py \
 		tests/reports/replay/test_fidelity.py
 
-wheel: build ## build a wheel into dist/
-	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+share: build ## write manual pages and completion for shells into share/
+	$(PY) docs/share.py share
+
+wheel: build ## build wheel and sdist into dist/, and use both in clean environments
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[wheel]'
+	.ci/wheel $(PY)
+
+licenses: build ## write THIRD-PARTY-NOTICES.txt and docs/licenses.md
+	@$(CARGO) about --version >/dev/null 2>&1 || \
+		{ echo "cargo-about is missing: cargo install --locked --features cli cargo-about" >&2; exit 1; }
+	@mkdir -p build
+	$(CARGO) about generate --offline --locked --workspace --fail --config .ci/about.toml --format json \
+		--output-file build/about.json
+	$(PY) docs/licenses.py build/about.json
+
+bare-root: ## make demo and test in a bare Debian in FOLDER=...; as root; TARGETS="..." RUST=debian
+	@test -n "$(FOLDER)" || { echo "name a folder that does not exist: make bare-root FOLDER=..." >&2; exit 2; }
+	@.ci/bare-root "$(FOLDER)" $(or $(TARGETS),demo test)
 
 clean: ## remove everything that was built, but not bench/data
-	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so replay/_native.*.so \
+	rm -rf $(VENV) build dist share target *.egg-info dissectors/_core.*.so replay/_native.*.so \
 		$(addprefix $(FUZZ)/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +
