@@ -48,7 +48,7 @@ lint: build ## ruff: style and format of the Python code
 # The links give the root the one name it is imported by, and mypy no other folder to walk.
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
-	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
+	@ln -s $(addprefix $(CURDIR)/,$(filter-out setup.py,$(wildcard *.py)) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
@@ -126,6 +126,7 @@ licenses: build ## write THIRD-PARTY-NOTICES.txt and docs/licenses.md
 
 bare-root: ## make demo and test in a bare Debian in FOLDER=...; as root; TARGETS="..." RUST=debian
 	@test -n "$(FOLDER)" || { echo "name a folder that does not exist: make bare-root FOLDER=..." >&2; exit 2; }
+	@.ci/system-packages "$(PYTHON)" bare-root
 	@.ci/bare-root "$(FOLDER)" $(or $(TARGETS),demo test)
 
 clean: ## remove everything that was built, but not bench/data

@@ -8,7 +8,6 @@ NOTICE files (Apache-2.0, section 4 d) and licence files that hold more than one
 from __future__ import annotations
 
 import json
-import re
 import sys
 from configparser import ConfigParser
 from importlib import metadata
@@ -29,9 +28,9 @@ WORKERS_EXTRAS = frozenset({"all", "bench", "docs", "test", "wheel"})
 Node = dict[str, Any]
 
 PREFACE = """\
-The two extensions in the binary packages of pathscope contain, or were made with, the software that
-is listed here, each under the licence that follows it. pathscope itself is under the MIT licence, in
-the file LICENSE. `make licenses` writes this file.
+The two extensions in the binary packages of pathscope contain, or were made with, the software
+that is listed here, each under the licence that follows it. pathscope itself is under the MIT
+licence, in the file LICENSE. `make licenses` writes this file.
 """
 
 STANDARD_LIBRARY = """\
@@ -42,10 +41,12 @@ MIT OR Apache-2.0; it is used under the MIT licence, which has the same text as 
 HEAD = """\
 # Licences
 
-pathscope is under the MIT licence. This is what comes with it, as it was in the environment and in the
-Cargo.lock from which `make licenses` wrote this page. What is linked into the extensions is listed with its licence
-texts in `THIRD-PARTY-NOTICES.txt`, which is in the wheel. Programs that pathscope runs where they are installed
-(tshark, user-mode Linux, iproute2, ethtool, tcpdump, ns-2, a Chromium) and libpcap, which it loads, are not part of it.
+pathscope is under the MIT licence. This is what comes with it, by the Cargo.lock and in the
+environment from which `make licenses` wrote this page. What is linked into the extensions has its
+notices and licence texts in `THIRD-PARTY-NOTICES.txt`, which is in the wheel.
+
+Not part of it are programs that it runs where they are installed (tshark, user-mode Linux,
+iproute2, ethtool, tcpdump, ns-2, a Chromium), and libpcap, which it loads for `--filter`.
 """
 
 
@@ -156,16 +157,16 @@ def _closure(requirements: Iterable[str]) -> set[str]:
 
 def _licence(about: metadata.PackageMetadata) -> str:
     """What a package says its licence is: an expression, classifiers, or its first words."""
-    expression = about.get("License-Expression")
-    if expression:
-        return expression
-    classifiers = [one.split(" :: ")[-1] for one in about.get_all("Classifier") or ()
-                   if one.startswith("License :: OSI Approved :: ")]
-    text = (about.get("License") or "").strip().splitlines()
-    found = ", ".join(classifiers) or (text[0] if text else "")
+    if "License-Expression" in about:
+        return about["License-Expression"]
+    approved = "License :: OSI Approved :: "
+    classifiers = (one for one in about.get_all("Classifier") or () if one.startswith(approved))
+    found = ", ".join(one.removeprefix(approved) for one in classifiers)
+    if not found and "License" in about:
+        found = about["License"].strip().partition("\n")[0]
     if not found:
         raise ValueError(f"{about['Name']} does not say its licence")
-    return re.sub(r"\|", r"\\|", found)
+    return found
 
 
 def main(path: str) -> None:

@@ -33,7 +33,9 @@ KEEP_LINES = "\b"
 """Click's mark for a paragraph that keeps its lines."""
 
 
-def contexts(command: click.Command, parent: click.Context | None = None) -> Iterator[click.Context]:
+def contexts(
+    command: click.Command, parent: click.Context | None = None
+) -> Iterator[click.Context]:
     """Every command with its place: the program itself, groups, and what is in them."""
     settings: dict[str, Any] = dict(command.context_settings)
     name = command.name if parent else "pathscope"

@@ -16,7 +16,7 @@ PREFIX = Path(sys.prefix)
 
 def pathscope(*arguments: str) -> str:
     """Run the installed program, and return what it prints."""
-    program = [PREFIX / "bin" / "pathscope", *arguments]
+    program = [str(PREFIX / "bin" / "pathscope"), *arguments]
     return subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
