@@ -84,23 +84,31 @@ def test_what_users_can_install_is_tested() -> None:
     assert used <= set(extras["test"].split())
 
 
+def linked(*packages: str) -> set[str]:
+    """The crates that are linked into these of ours, as `name vVERSION FEATURE,FEATURE`."""
+    command = [os.environ.get("CARGO", "cargo"), "tree", "--locked", "--offline"]
+    command += ["--edges", "normal", "--target", "x86_64-unknown-linux-gnu"]
+    command += ["--prefix", "none", "--no-dedupe", "--format", "{p} {f}"]
+    command += [f"--package={name}" for name in packages]
+    tree = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    return {line for line in tree.stdout.splitlines() if line and "pathscope" not in line}
+
+
+EXTENSIONS = ("pathscope-binding", "pathscope-replay-binding")
+
+
+def test_extensions_share_what_they_are_made_of() -> None:
+    """Else every build compiles Arrow twice, which takes longer than all the rest."""
+    one, other = ({tuple(line.split()[:2]): line for line in linked(name)} for name in EXTENSIONS)
+    common = one.keys() & other.keys()
+    assert {one[name] for name in common} == {other[name] for name in common}
+
+
 def test_what_is_linked_has_its_notice() -> None:
-    tree = subprocess.run(
-        [
-            *(os.environ.get("CARGO", "cargo"), "tree", "--locked", "--offline", "--workspace"),
-            *("--edges", "normal", "--target", "x86_64-unknown-linux-gnu"),
-            *("--prefix", "none", "--format", "{p}"),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    crates = {tuple(line.split()[:2]) for line in tree.stdout.splitlines() if line}
-    linked = {f"{name} {version[1:]}" for name, version in crates if "pathscope" not in name}
+    crates = {" ".join(line.split()[:2]).replace(" v", " ") for line in linked(*EXTENSIONS)}
     notices = (ROOT / "THIRD-PARTY-NOTICES.txt").read_text(encoding="utf-8")
     noticed = set(re.findall(r"^([\w-]+ \d+\.\d+\.\S+?)(?:,.*)?$", notices, re.MULTILINE))
-    assert linked - noticed == set(), "run `make licenses`"
+    assert crates - noticed == set(), "run `make licenses`"
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
     assert noticed - {f"{one['name']} {one['version']}" for one in lock} == set()
 
