@@ -19,14 +19,14 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site share wheel licenses bare-root clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(BUILT) ## install pathscope, editable, with its test tools in .venv
 
-$(BUILT): setup.cfg pyproject.toml $(RUST_SOURCES)
+$(BUILT): setup.cfg setup.py pyproject.toml $(RUST_SOURCES)
 	@.ci/check-tools "$(PYTHON)" "$(CARGO)"
 	@.ci/system-packages "$(PYTHON)" build
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
@@ -48,11 +48,12 @@ lint: build ## ruff: style and format of the Python code
 # The links give the root the one name it is imported by, and mypy no other folder to walk.
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
-	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
+	@ln -s $(addprefix $(CURDIR)/,$(filter-out setup.py,$(wildcard *.py)) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
+	@.ci/check-tools "$(PYTHON)" "$(CARGO)" clippy fmt
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) test --locked --package pathscope-wire --package pathscope-replay
@@ -126,11 +127,28 @@ screenshots: build ## write the pictures of docs/images/, of the report in a rea
 	@.ci/system-packages "$(PYTHON)" test
 	PYTHONPATH=tests $(PY) docs/screenshots.py
 
-wheel: build ## build a wheel into dist/
-	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+share: build ## write manual pages and completion for shells into share/
+	$(PY) docs/share.py share
+
+wheel: build ## build wheel and sdist into dist/, and use both in clean environments
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[wheel]'
+	.ci/wheel $(PY)
+
+licenses: build ## write THIRD-PARTY-NOTICES.txt and docs/licenses.md
+	@$(CARGO) about --version >/dev/null 2>&1 || \
+		{ echo "cargo-about is missing: cargo install --locked --features cli cargo-about" >&2; exit 1; }
+	@mkdir -p build
+	$(CARGO) about generate --offline --locked --workspace --fail --config .ci/about.toml --format json \
+		--output-file build/about.json
+	$(PY) docs/licenses.py build/about.json
+
+bare-root: ## make demo and test in a bare Debian in FOLDER=...; as root; TARGETS="..." RUST=debian
+	@test -n "$(FOLDER)" || { echo "name a folder that does not exist: make bare-root FOLDER=..." >&2; exit 2; }
+	@.ci/system-packages "$(PYTHON)" bare-root
+	@.ci/bare-root "$(FOLDER)" $(or $(TARGETS),demo test)
 
 clean: ## remove everything that was built, but not bench/data
-	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so replay/_native.*.so \
+	rm -rf $(VENV) build dist share target *.egg-info dissectors/_core.*.so replay/_native.*.so \
 		$(addprefix $(FUZZ)/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +
