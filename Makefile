@@ -19,7 +19,7 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site share wheel licenses bare-root clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large bench-many screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site share wheel licenses bare-root clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,7 @@ lint: build ## ruff: style and format of the Python code
 # The links give the root the one name it is imported by, and mypy no other folder to walk.
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
-	@ln -s $(addprefix $(CURDIR)/,$(filter-out setup.py,$(wildcard *.py)) py.typed cli dissectors analyzer reports replay) $(VENV)/typing/pathscope
+	@ln -s $(addprefix $(CURDIR)/,$(filter-out setup.py,$(wildcard *.py)) py.typed cli dissectors analyzer many reports replay) $(VENV)/typing/pathscope
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
@@ -75,6 +75,9 @@ bench-report: build ## measure how soon the report of a large run is ready, and 
 
 bench-large: build ## measure analyze and the index on a capture of 20 GB, which is made in bench/data
 	$(PY) bench/large.py --write docs/performance.md
+
+bench-many: build ## measure analyze of 1,000 small captures: one process, two, a Dask cluster
+	$(PY) bench/many.py --write docs/performance.md
 
 conformance: build ## compare the captures in DIR="..." with tshark, field by field; WRITE=docs/conformance.md
 	@.ci/system-packages "$(PYTHON)" test

@@ -2,7 +2,7 @@
 
 A set is named by a path, a glob, the name of a baseline, or several of these with commas between.
 What a folder is shows by what is in it: a run of the lab, the results of `analyze --out`, a
-baseline; else it is searched for these and for captures.
+dataset of many, a baseline; else it is searched for these and for captures.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .analyzer.compare.runs import OF_ONE_CAPTURE, Run, circumstances, settings,
 from .analyzer.json_text import parsed
 from .analyzer.labels import LabelRule
 from .dissectors._core import CaptureError
+from .many import dataset
 from .replay.lab import folder as lab
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ BY_NAME = "baseline:"
 """Before a name that is also the name of a file."""
 
 Node = dict[str, Any]
-Kind = Literal["run", "results", "baseline", "capture"]
+Kind = Literal["run", "results", "dataset", "baseline", "capture"]
 
 
 class SetError(ValueError):
@@ -137,6 +138,27 @@ def find_sources(text: str, store: Path) -> list[Source]:
     return found
 
 
+def captures_at(text: str) -> list[Source]:
+    """Return the captures and runs that a file, a folder or a glob stands for, in order.
+
+    Raises
+    ------
+    SetError
+        When there is nothing of that name, or no capture in it.
+    """
+    path = Path(text)
+    if text and path.exists():
+        found = list(_sources(path)) if path.is_dir() else [Source("capture", path)]
+    elif _globbed(text):
+        found = [one for path in _globbed(text) for one in _sources(path, only_known=True)]
+    else:
+        raise SetError(f"{text!r}: no such file or folder")
+    found = [one for one in found if one.kind in ("capture", "run")]
+    if not found:
+        raise SetError(f"{text}: no capture in there")
+    return found
+
+
 def _is_there(text: str, store: Path) -> bool:
     return Path(text).exists() or bool(_globbed(text)) or _named(text, store) is not None
 
@@ -175,7 +197,7 @@ def _sources(path: Path, *, only_known: bool = False) -> Iterator[Source]:
     elif path.suffix == ".json":
         if not only_known or path.name == RESULT:
             yield Source("results", path)
-    elif not only_known or _is_capture(path):
+    elif not only_known or is_capture(path):
         yield Source("capture", path)
 
 
@@ -190,7 +212,7 @@ def _in_folder(folder: Path) -> Iterator[Source]:
             else:
                 waiting += sorted(_entries(path), reverse=True)
         # A pipe would be waited for, and a device has no end.
-        elif _is_capture(path) and path.is_file():
+        elif is_capture(path) and path.is_file():
             yield Source("capture", path)
 
 
@@ -199,6 +221,8 @@ def _of_folder(path: Path) -> Source | None:
         return Source("run", path)
     if baselines.is_baseline(path):
         return Source("baseline", path)
+    if dataset.is_dataset(path):
+        return Source("dataset", path)
     return Source("results", path / RESULT) if (path / MANIFEST).is_file() else None
 
 
@@ -209,7 +233,8 @@ def _entries(path: Path) -> Iterator[Path]:
             yield entry
 
 
-def _is_capture(path: Path) -> bool:
+def is_capture(path: Path) -> bool:
+    """Whether a file is called as captures are."""
     plain = path.with_suffix("") if path.suffix in PACKED else path
     return plain.suffix in CAPTURES
 
@@ -219,6 +244,8 @@ def _read(source: Source, labels: Sequence[str]) -> list[Run]:
         return [_of_the_lab(source.path, labels)]
     if source.kind == "baseline":
         return list(_of_a_baseline(baselines.opened(source.path)))
+    if source.kind == "dataset":
+        return list(_of_a_dataset(source.path))
     if source.kind == "results":
         text = source.path.read_text(encoding="utf-8")
         try:
@@ -236,18 +263,41 @@ def _analyzed(path: Path, labels: Sequence[str]) -> Node:
 
 
 def _of_the_lab(path: Path, labels: Sequence[str]) -> Run:
+    known = of_a_run(path)
+    return Run(str(path), _analyzed(path, labels), **known)
+
+
+def of_a_run(path: Path) -> Node:
+    """Return `scenario`, `settings` and `circumstances` of a run of the lab, as `Run` has them.
+
+    Raises
+    ------
+    ValueError
+        When its folder does not tell.
+    OSError
+        When it cannot be read.
+    """
     facts = lab.facts(path)
-    document = _analyzed(path, labels)
     scenario = parsed((path / lab.SCENARIO).read_text(encoding="utf-8"))
     if not isinstance(scenario, dict) or not isinstance(facts.get("scenario"), str):
         raise ValueError(f"{path}: expected the scenario of a run in {lab.SCENARIO}")
-    return Run(str(path), document, facts["scenario"], settings(scenario), circumstances(facts))
+    return {
+        "scenario": facts["scenario"],
+        "settings": settings(scenario),
+        "circumstances": circumstances(facts),
+    }
 
 
 def _of_a_baseline(baseline: baselines.Baseline) -> Iterator[Run]:
     for one in baseline.runs:
         document = _checked(baselines.stored_result(baseline, one), baseline.folder / one["file"])
         yield Run(one["name"], document, one["scenario"], one["settings"], one["circumstances"])
+
+
+def _of_a_dataset(folder: Path) -> Iterator[Run]:
+    for one, document in dataset.opened(folder).results():
+        known = one["lab"] or {}
+        yield Run(one["run"], _checked(document, folder / one["result"]["file"]), **known)
 
 
 def _of_a_result(path: Path, document: Any) -> Iterator[Run]:

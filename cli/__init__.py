@@ -21,6 +21,7 @@ COMMANDS = (
     "info",
     "lab",
     "profile",
+    "query",
     "replay",
     "report",
     "show",

@@ -11,6 +11,7 @@ import click
 
 from ..dissectors.ledger import STANDARD_INPUT
 from .faults import BAD_INPUT, DAMAGED_INPUT, FAILED_VERDICT, Refusal, refusals
+from .many import analyze_to_dataset, is_many, many_options
 from .options import (
     CAPTURE,
     flows_option,
@@ -35,7 +36,8 @@ LONGEST_BIN_MS = 86_400_000
 
 
 @click.command("analyze")
-@click.argument("captures", nargs=-1, required=True, type=CAPTURE)
+@click.argument("captures", nargs=-1, required=True)
+@many_options
 @knowledge_options
 @click.option(
     "--ends/--no-ends",
@@ -61,7 +63,8 @@ LONGEST_BIN_MS = 86_400_000
     "--out",
     type=CAPTURE,
     metavar="DIR",
-    help="Also write result.json and every table there (docs/exports.md).",
+    help="Also write result.json and every table there (docs/exports.md); of many captures, the"
+    " dataset (docs/many.md).",
 )
 @click.option(
     "--tables",
@@ -90,7 +93,10 @@ LONGEST_BIN_MS = 86_400_000
 @flows_option(default=True)
 @reading_options
 def analyze_command(
-    captures: tuple[Path, ...],
+    captures: tuple[str, ...],
+    jobs: int | None,
+    scheduler: str | None,
+    ledger: bool,
     events: Path | None,
     labels: tuple[str, ...],
     end: str,
@@ -120,6 +126,10 @@ def analyze_command(
     how long the rest took is measured, too. One can also be the folder of a run (pathscope lab
     run): then the names of its paths and its events are known.
 
+    Folders of captures, globs in quotes, addresses such as s3://bucket/*.pcapng, and --jobs or
+    --scheduler make a dataset in --out instead: captures that it has are skipped, and one that
+    fails stops no other (exit code 3).
+
     \b
     Both ends of a run:
       pathscope analyze client.pcapng server.pcapng
@@ -133,8 +143,61 @@ def analyze_command(
         raise click.UsageError("--fail-on-verdict needs --thresholds")
     if ends and (merge or len(captures) != 2):
         raise click.UsageError("--ends takes two captures, without --merge")
-    limits = None if thresholds is None else _limits(thresholds)
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
+    if is_many(captures, out, jobs, scheduler):
+        unfit = {"--json": as_json, "--merge": merge, "--fail-on-verdict": fail_on_verdict}
+        unfit |= {"--ends": ends is not None, "--tables": form is not None}
+        if refused := [name for name, given in unfit.items() if given]:
+            raise click.UsageError(f"{refused[0]} is not for many captures (docs/many.md)")
+        analyze_to_dataset(
+            captures,
+            out,
+            strict=strict,
+            jobs=jobs or 1,
+            scheduler=scheduler,
+            ledger=ledger,
+            force=force,
+            events=events,
+            labels=labels,
+            options=options,
+            end=end,
+            thresholds=thresholds,
+        )
+        return
+    if ledger:
+        raise click.UsageError("--ledger is for many captures: one's --out has those tables")
+    _analyze_each(
+        tuple(map(Path, captures)),
+        {"events": events, "labels": labels, "options": options},
+        end=end,
+        ends=ends,
+        as_json=as_json,
+        out=out,
+        form=form,
+        force=force,
+        merge=merge,
+        strict=strict,
+        limits=None if thresholds is None else _limits(thresholds),
+        fail_on_verdict=fail_on_verdict,
+    )
+
+
+def _analyze_each(
+    captures: tuple[Path, ...],
+    how: How,
+    *,
+    end: str,
+    ends: bool | None,
+    as_json: bool,
+    out: Path | None,
+    form: str | None,
+    force: bool,
+    merge: bool,
+    strict: bool,
+    limits: Thresholds | None,
+    fail_on_verdict: bool,
+) -> None:
+    """Analyze captures and show them all."""
     if out is None and form is not None:
         raise click.UsageError("--tables says how --out writes: give --out, too")
     if out is not None:
@@ -142,7 +205,6 @@ def analyze_command(
 
         with refusals():
             prepare_folder(out, force=force)
-    how = {"events": events, "labels": labels, "options": options}
     groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
     done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
     if limits is not None:

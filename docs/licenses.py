@@ -41,6 +41,8 @@ MIT OR Apache-2.0; it is used under the MIT licence, which has the same text as 
 HEAD = """\
 # Licences
 
+*What comes with pathscope, and under which licences?*
+
 pathscope is under the MIT licence. This is what comes with it, by the Cargo.lock and in the
 environment from which `make licenses` wrote this page. What is linked into the extensions has its
 notices and licence texts in `THIRD-PARTY-NOTICES.txt`, which is in the wheel.

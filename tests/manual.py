@@ -17,10 +17,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
+import pathscope
 from running import FAILOVER, PROGRAM, ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -107,8 +110,17 @@ def matches(shown: list[str], real: list[str]) -> bool:
     return bool(real) and shown[0].rstrip() == real[0].rstrip() and matches(shown[1:], real[1:])
 
 
+@cache
+def _analyzed() -> TemporaryDirectory[str]:
+    """Analyze some captures once, for commands that ask what came of them."""
+    kept = TemporaryDirectory(prefix="pathscope-manual-")
+    pathscope.analyze_many(FAILOVER.parent, Path(kept.name, "dataset"))
+    return kept
+
+
 def furnish(place: Path) -> None:
     """Make a folder like the repository, with the files at hand that the manual speaks of."""
+    (place / "dataset").symlink_to(Path(_analyzed().name, "dataset"))
     (place / "fixtures").symlink_to(ROOT / "fixtures")
     for name in ("client.pcapng", "server.pcapng", "events.jsonl"):
         shutil.copy(FAILOVER.parent / name, place)
