@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .dissectors.ledger import Ledger, ReadOptions
     from .dissectors.selection import Window
     from .dissectors.tshark import TsharkError
+    from .many.run import analyze_many
     from .stories import explain
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Window",
     "__version__",
     "analyze",
+    "analyze_many",
     "compare",
     "dissect",
     "explain",
@@ -48,6 +50,7 @@ if not TYPE_CHECKING:
     _HOMES |= dict.fromkeys(("Ledger", "ReadOptions"), ".dissectors.ledger")
     _HOMES |= {"Window": ".dissectors.selection", "TsharkError": ".dissectors.tshark"}
     _HOMES |= {"compare": ".comparisons", "explain": ".stories"}
+    _HOMES |= {"analyze_many": ".many.run"}
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

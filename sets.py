@@ -2,21 +2,22 @@
 
 A set is named by a path, a glob, the name of a baseline, or several of these with commas between.
 What a folder is shows by what is in it: a run of the lab, the results of `analyze --out`, a
-baseline; else it is searched for these and for captures.
+dataset of many, a baseline; else it is searched for these and for captures.
 """
 
 from __future__ import annotations
 
 import glob
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import baselines
 from .analyzer.compare.runs import OF_ONE_CAPTURE, Run, circumstances, settings, split
+from .analyzer.json_text import parsed
 from .analyzer.labels import LabelRule
 from .dissectors._core import CaptureError
+from .many import dataset
 from .replay.lab import folder as lab
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ BY_NAME = "baseline:"
 """Before a name that is also the name of a file."""
 
 Node = dict[str, Any]
-Kind = Literal["run", "results", "baseline", "capture"]
+Kind = Literal["run", "results", "dataset", "baseline", "capture"]
 
 
 class SetError(ValueError):
@@ -89,11 +90,33 @@ def read_set(
             progress(str(source.path))
         try:
             runs += _read(source, labels)
-        except (CaptureError, ValueError, OSError) as error:
+        except (CaptureError, ValueError, OSError, RecursionError) as error:
             unread.append((str(source.path), str(error)))
     if not runs and not unread:
         raise SetError(f"{text}: no runs in it")
     return RunSet(text, tuple(_named_apart(runs)), tuple(unread))
+
+
+def find(text: str, store: Path | None = None) -> list[Source]:
+    """Return what a set's name stands for, in order; `store` as for `read_set`.
+
+    Raises
+    ------
+    SetError, BaselineError
+        As `read_set`.
+    """
+    return find_sources(text, store or baselines.default_store())
+
+
+def read(source: Source, labels: Sequence[str] = ()) -> list[Run]:
+    """Read the runs of one thing that has runs in it.
+
+    Raises
+    ------
+    CaptureError, ValueError, OSError
+        When it cannot be read.
+    """
+    return _read(source, labels)
 
 
 def find_sources(text: str, store: Path) -> list[Source]:
@@ -112,6 +135,27 @@ def find_sources(text: str, store: Path) -> list[Source]:
         if not one:
             raise SetError(f"{part}: no run, results, baseline or capture in there")
         found += one
+    return found
+
+
+def captures_at(text: str) -> list[Source]:
+    """Return the captures and runs that a file, a folder or a glob stands for, in order.
+
+    Raises
+    ------
+    SetError
+        When there is nothing of that name, or no capture in it.
+    """
+    path = Path(text)
+    if text and path.exists():
+        found = list(_sources(path)) if path.is_dir() else [Source("capture", path)]
+    elif _globbed(text):
+        found = [one for path in _globbed(text) for one in _sources(path, only_known=True)]
+    else:
+        raise SetError(f"{text!r}: no such file or folder")
+    found = [one for one in found if one.kind in ("capture", "run")]
+    if not found:
+        raise SetError(f"{text}: no capture in there")
     return found
 
 
@@ -153,30 +197,44 @@ def _sources(path: Path, *, only_known: bool = False) -> Iterator[Source]:
     elif path.suffix == ".json":
         if not only_known or path.name == RESULT:
             yield Source("results", path)
-    elif not only_known or _is_capture(path):
+    elif not only_known or is_capture(path):
         yield Source("capture", path)
 
 
-def _in_folder(path: Path) -> Iterator[Source]:
+def _in_folder(folder: Path) -> Iterator[Source]:
+    """Find what is in a folder, in the order of the names; folders may be thousands deep."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        if path.is_dir():
+            if (found := _of_folder(path)) is not None:
+                yield found
+            else:
+                waiting += sorted(_entries(path), reverse=True)
+        # A pipe would be waited for, and a device has no end.
+        elif is_capture(path) and path.is_file():
+            yield Source("capture", path)
+
+
+def _of_folder(path: Path) -> Source | None:
     if lab.is_run(path):
-        yield Source("run", path)
-    elif baselines.is_baseline(path):
-        yield Source("baseline", path)
-    elif (path / MANIFEST).is_file():
-        yield Source("results", path / RESULT)
-    else:
-        for entry in sorted(path.iterdir()):
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                # A link to a folder may lead back here.
-                if not entry.is_symlink():
-                    yield from _in_folder(entry)
-            elif _is_capture(entry):
-                yield Source("capture", entry)
+        return Source("run", path)
+    if baselines.is_baseline(path):
+        return Source("baseline", path)
+    if dataset.is_dataset(path):
+        return Source("dataset", path)
+    return Source("results", path / RESULT) if (path / MANIFEST).is_file() else None
 
 
-def _is_capture(path: Path) -> bool:
+def _entries(path: Path) -> Iterator[Path]:
+    for entry in path.iterdir():
+        # A link to a folder may lead back here.
+        if not entry.name.startswith(".") and not (entry.is_dir() and entry.is_symlink()):
+            yield entry
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a file is called as captures are."""
     plain = path.with_suffix("") if path.suffix in PACKED else path
     return plain.suffix in CAPTURES
 
@@ -186,10 +244,12 @@ def _read(source: Source, labels: Sequence[str]) -> list[Run]:
         return [_of_the_lab(source.path, labels)]
     if source.kind == "baseline":
         return list(_of_a_baseline(baselines.opened(source.path)))
+    if source.kind == "dataset":
+        return list(_of_a_dataset(source.path))
     if source.kind == "results":
         text = source.path.read_text(encoding="utf-8")
         try:
-            document = json.loads(text)
+            document = parsed(text)
         except ValueError as error:
             raise ValueError(f"{source.path}: no JSON: {error}") from error
         return list(_of_a_result(source.path, document))
@@ -203,18 +263,41 @@ def _analyzed(path: Path, labels: Sequence[str]) -> Node:
 
 
 def _of_the_lab(path: Path, labels: Sequence[str]) -> Run:
+    known = of_a_run(path)
+    return Run(str(path), _analyzed(path, labels), **known)
+
+
+def of_a_run(path: Path) -> Node:
+    """Return `scenario`, `settings` and `circumstances` of a run of the lab, as `Run` has them.
+
+    Raises
+    ------
+    ValueError
+        When its folder does not tell.
+    OSError
+        When it cannot be read.
+    """
     facts = lab.facts(path)
-    document = _analyzed(path, labels)
-    scenario = json.loads((path / lab.SCENARIO).read_text(encoding="utf-8"))
+    scenario = parsed((path / lab.SCENARIO).read_text(encoding="utf-8"))
     if not isinstance(scenario, dict) or not isinstance(facts.get("scenario"), str):
         raise ValueError(f"{path}: expected the scenario of a run in {lab.SCENARIO}")
-    return Run(str(path), document, facts["scenario"], settings(scenario), circumstances(facts))
+    return {
+        "scenario": facts["scenario"],
+        "settings": settings(scenario),
+        "circumstances": circumstances(facts),
+    }
 
 
 def _of_a_baseline(baseline: baselines.Baseline) -> Iterator[Run]:
     for one in baseline.runs:
         document = _checked(baselines.stored_result(baseline, one), baseline.folder / one["file"])
         yield Run(one["name"], document, one["scenario"], one["settings"], one["circumstances"])
+
+
+def _of_a_dataset(folder: Path) -> Iterator[Run]:
+    for one, document in dataset.opened(folder).results():
+        known = one["lab"] or {}
+        yield Run(one["run"], _checked(document, folder / one["result"]["file"]), **known)
 
 
 def _of_a_result(path: Path, document: Any) -> Iterator[Run]:
@@ -235,6 +318,12 @@ def _checked(document: Any, path: Path) -> Node:
             raise ValueError(f"{path}: a result without {key}: made by another pathscope?")
     if not document["captures"]:
         raise ValueError(f"{path}: a result of no capture")
+    if not all(isinstance(one, dict) and "path" in one for one in document["captures"]) or not all(
+        isinstance(one, dict) and "capture" in one
+        for key in (*OF_ONE_CAPTURE, "warnings")
+        for one in document[key]
+    ):
+        raise ValueError(f"{path}: a result whose parts are of no capture")
     return document
 
 

@@ -21,7 +21,9 @@ COMMANDS = (
     "info",
     "lab",
     "profile",
+    "query",
     "replay",
+    "report",
     "show",
     "tables",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import click
 
 from ..dissectors.ledger import STANDARD_INPUT
 from .faults import BAD_INPUT, DAMAGED_INPUT, FAILED_VERDICT, Refusal, refusals
+from .many import analyze_to_dataset, is_many, many_options
 from .options import (
     CAPTURE,
     flows_option,
@@ -19,7 +19,7 @@ from .options import (
     read_options,
     reading_options,
 )
-from .terminal import progress, show
+from .terminal import echo, progress, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,8 @@ LONGEST_BIN_MS = 86_400_000
 
 
 @click.command("analyze")
-@click.argument("captures", nargs=-1, required=True, type=CAPTURE)
+@click.argument("captures", nargs=-1, required=True)
+@many_options
 @knowledge_options
 @click.option(
     "--ends/--no-ends",
@@ -61,7 +62,8 @@ LONGEST_BIN_MS = 86_400_000
     "--out",
     type=CAPTURE,
     metavar="DIR",
-    help="Also write result.json and every table there (docs/exports.md).",
+    help="Also write result.json and every table there (docs/exports.md); of many captures, the"
+    " dataset (docs/many.md).",
 )
 @click.option(
     "--tables",
@@ -90,7 +92,10 @@ LONGEST_BIN_MS = 86_400_000
 @flows_option(default=True)
 @reading_options
 def analyze_command(
-    captures: tuple[Path, ...],
+    captures: tuple[str, ...],
+    jobs: int | None,
+    scheduler: str | None,
+    ledger: bool,
     events: Path | None,
     labels: tuple[str, ...],
     end: str,
@@ -120,6 +125,10 @@ def analyze_command(
     how long the rest took is measured, too. One can also be the folder of a run (pathscope lab
     run): then the names of its paths and its events are known.
 
+    Folders of captures, globs in quotes, addresses such as s3://bucket/*.pcapng, and --jobs or
+    --scheduler make a dataset in --out instead: captures that it has are skipped, and one that
+    fails stops no other (exit code 3).
+
     \b
     Both ends of a run:
       pathscope analyze client.pcapng server.pcapng
@@ -133,8 +142,61 @@ def analyze_command(
         raise click.UsageError("--fail-on-verdict needs --thresholds")
     if ends and (merge or len(captures) != 2):
         raise click.UsageError("--ends takes two captures, without --merge")
-    limits = None if thresholds is None else _limits(thresholds)
     options = read_options(expression, udp_ports, window_s, hosts, bin_ms, flows=flows)
+    if is_many(captures, out, jobs, scheduler):
+        unfit = {"--json": as_json, "--merge": merge, "--fail-on-verdict": fail_on_verdict}
+        unfit |= {"--ends": ends is not None, "--tables": form is not None}
+        if refused := [name for name, given in unfit.items() if given]:
+            raise click.UsageError(f"{refused[0]} is not for many captures (docs/many.md)")
+        analyze_to_dataset(
+            captures,
+            out,
+            strict=strict,
+            jobs=jobs or 1,
+            scheduler=scheduler,
+            ledger=ledger,
+            force=force,
+            events=events,
+            labels=labels,
+            options=options,
+            end=end,
+            thresholds=thresholds,
+        )
+        return
+    if ledger:
+        raise click.UsageError("--ledger is for many captures: one's --out has those tables")
+    _analyze_each(
+        tuple(map(Path, captures)),
+        {"events": events, "labels": labels, "options": options},
+        end=end,
+        ends=ends,
+        as_json=as_json,
+        out=out,
+        form=form,
+        force=force,
+        merge=merge,
+        strict=strict,
+        limits=None if thresholds is None else _limits(thresholds),
+        fail_on_verdict=fail_on_verdict,
+    )
+
+
+def _analyze_each(
+    captures: tuple[Path, ...],
+    how: How,
+    *,
+    end: str,
+    ends: bool | None,
+    as_json: bool,
+    out: Path | None,
+    form: str | None,
+    force: bool,
+    merge: bool,
+    strict: bool,
+    limits: Thresholds | None,
+    fail_on_verdict: bool,
+) -> None:
+    """Analyze captures and show them all."""
     if out is None and form is not None:
         raise click.UsageError("--tables says how --out writes: give --out, too")
     if out is not None:
@@ -142,21 +204,21 @@ def analyze_command(
 
         with refusals():
             prepare_folder(out, force=force)
-    how = {"events": events, "labels": labels, "options": options}
     groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
     done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
     if limits is not None:
         done = [analysis.judged(limits) for analysis in done]
     if as_json:
         from ..reports.contract import result
+        from ..reports.unseen import json_text
 
-        click.echo(json.dumps(result([a.result for a in done]), ensure_ascii=False))
+        click.echo(json_text(result([a.result for a in done])))
     else:
         _show_analyses(done)
     if out is not None:
         _write(out, done, form or "parquet", force=force)
     for failure in failures:
-        click.echo(f"Error: {failure}", err=True)
+        echo(f"Error: {failure}", err=True)
     code = _exit_code(done, failed=bool(failures), strict=strict, verdicts=fail_on_verdict)
     if code:
         sys.exit(code)
@@ -228,9 +290,9 @@ def _tell_of_a_run(run: Path, end: str) -> None:
     with refusals():
         seen = chosen(run, end)
         who = "both ends" if len(seen) == len(CAPTURES) else f"its {seen[0].stem}"
-        click.echo(f"{run}: a run; its events, and what {who} saw", err=True)
+        echo(f"{run}: a run; its events, and what {who} saw", err=True)
         for reason in too_slow(run):
-            click.echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
+            echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
 
 
 def _show_analyses(done: list[Analysis]) -> None:
@@ -249,4 +311,4 @@ def _write(out: Path, done: list[Analysis], form: str, *, force: bool) -> None:
     read = [ledger for a in done for ledger in a.ledgers]
     with refusals():
         write_folder(out, document, read, chosen, force=force)
-    click.echo(f"wrote {out / 'result.json'} and the tables of {len(read)} captures", err=True)
+    echo(f"wrote {out / 'result.json'} and the tables of {len(read)} captures", err=True)

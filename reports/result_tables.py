@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -27,9 +30,14 @@ OF_KEYS = {
 }
 
 
+@cache
+def _schemas() -> dict[str, pa.Schema]:
+    return {one.name: _schema(one) for one in shape().all() if one.name != "result"}
+
+
 def schemas() -> dict[str, pa.Schema]:
     """Return the schema of every table, in the contract's order."""
-    return {one.name: _schema(one) for one in shape().all() if one.name != "result"}
+    return dict(_schemas())
 
 
 def tables(document: Node) -> dict[str, pa.Table]:
@@ -40,11 +48,18 @@ def tables(document: Node) -> dict[str, pa.Table]:
     document
         The result contract.
     """
-    rows: dict[str, list[Row]] = {name: [] for name in schemas()}
-    _fill(shape(), document, {}, rows)
+    rows = rows_of(document)
     return {
-        name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in schemas().items()
+        name: pa.Table.from_pylist(rows.get(name, []), schema=schema)
+        for name, schema in _schemas().items()
     }
+
+
+def rows_of(document: Node) -> dict[str, list[Row]]:
+    """Return the rows of the tables that have any."""
+    rows: dict[str, list[Row]] = defaultdict(list)
+    _fill(shape(), document, {}, rows)
+    return dict(rows)
 
 
 def _schema(one: Shape) -> pa.Schema:
@@ -86,16 +101,50 @@ def _those(row: Row, names: tuple[str, ...]) -> Row:
     return {name: row[name] for name in names if name in row}
 
 
+@dataclass(slots=True)
+class Plan:
+    """Where the columns of a table are in its objects: by key, here or in an object there."""
+
+    columns: dict[str, Column] = field(default_factory=dict)
+    inner: dict[str, Plan] = field(default_factory=dict)
+
+
+@cache
+def _plans() -> dict[str, Plan]:
+    return {one.name: _plan(one.columns) for one in shape().all()}
+
+
+def _plan(columns: list[Column]) -> Plan:
+    plan = Plan()
+    for column in columns:
+        here = plan
+        for key in column.place[:-1]:
+            here = here.inner.setdefault(key, Plan())
+        here.columns[column.place[-1]] = column
+    return plan
+
+
 def _row(one: Shape, node: Node, number: int) -> Row:
-    return {column.name: _value(column, node, number) for column in one.columns}
+    """Return the columns that have a value; of hundreds most have none."""
+    row: Row = {}
+    plan = _plans()[one.name]
+    if (place := plan.columns.get(PLACE[0])) is not None:
+        row[place.name] = number
+    _take(row, plan, node)
+    return row
 
 
-def _value(column: Column, node: Node, number: int) -> Any:
-    if column.place == PLACE:
-        return number
-    found = _at(node, column.place)
-    if found is None:
-        return None
+def _take(row: Row, plan: Plan, node: Node) -> None:
+    for key, found in node.items():
+        if found is None:
+            continue
+        if (inner := plan.inner.get(key)) is not None:
+            _take(row, inner, found)
+        elif (column := plan.columns.get(key)) is not None:
+            row[column.name] = _cell(column, found)
+
+
+def _cell(column: Column, found: Any) -> Any:
     if column.kind == "list":
         return ", ".join(str(one) for one in found)
     if column.kind == "map":

@@ -1,0 +1,154 @@
+"""Measure `pathscope analyze` of many small captures: by one process, by two, by a Dask cluster.
+
+Every run makes its dataset anew, as a whole process, start-up included; the cluster is there
+already, as a cluster is. That all datasets are the same, byte for byte, is looked at, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from captures import warm
+from contender import Contender
+from page import machine, table, write
+from run import PROGRAM, shown
+from small import folder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+CAPTURES = 1000
+WORKERS = 2
+
+# What is promised.
+LEAST_SPEEDUP = 1.7
+MOST_OF_JOBS = 1.3
+
+PORT = 18786
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """Start a scheduler and workers as processes of their own, and give the address."""
+    address = f"tcp://127.0.0.1:{PORT}"
+    dask = str(PROGRAM.with_name("dask"))
+    at = ["--host", "127.0.0.1", "--port", str(PORT), "--no-dashboard"]
+    worker = [dask, "worker", address, "--nthreads", "1", "--no-dashboard"]
+    commands = [[dask, "scheduler", *at], *([worker] * WORKERS)]
+    log = (folder / "cluster.log").open("w")
+    started = [
+        subprocess.Popen(command, stdout=log, stderr=log, cwd=folder) for command in commands
+    ]
+    try:
+        yield address
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait()
+        log.close()
+
+
+def rounds(contenders: dict[Path, Contender], runs: int) -> None:
+    """Run all in turn, each to a folder that is not there."""
+    for number in range(runs):
+        print(f"run {number + 1} of {runs}", file=sys.stderr)
+        for folder, contender in contenders.items():
+            shutil.rmtree(folder, ignore_errors=True)
+            contender.run()
+
+
+def differences(one: Path, other: Path) -> int:
+    """Return how many files of two datasets are not the same."""
+    files = {
+        path.relative_to(folder)
+        for folder in (one, other)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    _, different, missing = filecmp.cmpfiles(one, other, [str(file) for file in files], False)
+    return len(different) + len(missing)
+
+
+def about(contenders: list[Contender], again: Contender, differing: int, bytes_: int) -> list[str]:
+    """Return the report."""
+    one, two, far = contenders
+    head = ["program", "median s", "min to max s", "captures/s", "peak memory MB", "x --jobs 1"]
+    rows = [
+        [*c.cells()[:3], f"{c.packets / c.median:.0f}", c.memory(), f"{c.median / one.median:.2f}"]
+        for c in (*contenders, again)
+    ]
+    speedup = one.median / two.median
+    ratio = far.median / two.median
+    kept = [
+        (f"--jobs 2 at least {LEAST_SPEEDUP:g} x as fast", speedup >= LEAST_SPEEDUP, speedup),
+        (f"the cluster at most {MOST_OF_JOBS:g} x the time", ratio <= MOST_OF_JOBS, ratio),
+    ]
+    subject = (
+        f"{one.packets:,} captures, {bytes_ / 1e6:.0f} MB, in the page cache; "
+        f"{len(one.seconds)} interleaved runs of each. The cluster: a scheduler and {WORKERS}"
+        " workers, processes of this machine that run already. Memory is that of the command."
+    )
+    words = {True: "kept", False: "MISSED"}
+    return [
+        subject,
+        "",
+        *table(head, rows),
+        "",
+        *(f"- {text}: {words[good]} ({value:.2f} x)" for text, good, value in kept),
+        f"- the same bytes by all: {words[not differing]} ({differing} files differ)",
+        "",
+        f"Machine: {machine()}.",
+        "",
+        "Commands:",
+        "",
+        *(f"    {shown(c.command)}" for c in (*contenders, again)),
+    ]
+
+
+def main() -> int:
+    """Run the benchmark; the exit code is 1 when a promise was missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--captures", type=int, default=CAPTURES, help="how many")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each program")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's table")
+    options = parser.parse_args()
+    captures = folder_of(options.captures)
+    files = list(captures.iterdir())
+    for path in files:
+        warm(path)
+    with tempfile.TemporaryDirectory() as place, cluster(Path(place)) as address:
+        outs = [Path(place) / name for name in ("one", "two", "cluster")]
+        ways = (["--jobs", "1"], ["--jobs", str(WORKERS)], ["--scheduler", address])
+        contenders = {
+            out: Contender(
+                f"analyze {way[0]} {way[1]}" if way[0] == "--jobs" else "analyze --scheduler",
+                [str(PROGRAM), "analyze", str(captures), "--out", str(out), *way],
+                options.captures,
+            )
+            for out, way in zip(outs, ways, strict=True)
+        }
+        rounds(contenders, options.runs)
+        one, two, far = contenders.values()
+        again = Contender("the same again: all skipped", two.command, options.captures)
+        for _ in range(options.runs):
+            again.run()
+        differing = sum(differences(outs[0], other) for other in outs[1:])
+    lines = about([one, two, far], again, differing, sum(path.stat().st_size for path in files))
+    text = "\n".join(lines)
+    print(text)
+    if options.write:
+        write(options.write, "bench many", "Many captures", text)
+    return 1 if "MISSED" in text else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
