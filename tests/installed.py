@@ -37,13 +37,13 @@ def api() -> None:
     check("public names", public, package.__all__)
     version = metadata.version("pathscope")
     check("version in Python", package.__version__, version)
-    check("version", pathscope("--version"), f"pathscope, version {version}\n")
+    check("its version", pathscope("--version").strip(), f"pathscope, version {version}")
 
 
 def handovers(capture: str, events: str) -> None:
     """The handovers of the demonstration."""
     result = json.loads(pathscope("analyze", capture, "--events", events, "--json"))
-    association = result["captures"][0]["associations"][0]
+    association = result["associations"][0]
     causes = [one["cause"] for one in association["handovers"]]
     check("handovers", causes, ["timeout", "path-returned"])
 
