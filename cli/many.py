@@ -75,7 +75,9 @@ def analyze_to_dataset(
         raise click.UsageError("many captures need --out: a folder for their results")
     if how["jobs"] > 1 and how["scheduler"] is not None:
         raise click.UsageError("give --jobs or --scheduler: a cluster has its own workers")
-    if how["jobs"] > 1:
+    from ..many.dataset import is_dataset
+
+    if how["jobs"] > 1 and not is_dataset(out):
         from ..many.forking import prepare
 
         prepare()  # before all else is imported

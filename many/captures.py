@@ -40,6 +40,8 @@ class Item:
     ----------
     name
         As it was found: a path or an address.
+    place
+        Where it is read, whatever folder a worker works in: its absolute path, or the address.
     kind
         What it is.
     files
@@ -49,6 +51,7 @@ class Item:
     """
 
     name: str
+    place: str
     kind: Kind
     files: tuple[Node, ...]
     key: str = ""
@@ -128,7 +131,7 @@ def look_at(names: Iterable[Name], settings_digest: str) -> Found:
     return Found(tuple(first.values()), tuple(same), tuple(failures))
 
 
-def files_of(name: str, kind: Kind) -> tuple[Node, ...]:
+def files_of(place: str, kind: Kind) -> tuple[Node, ...]:
     """Return what tells the files of a capture from others, and from themselves before a change.
 
     Raises
@@ -137,10 +140,10 @@ def files_of(name: str, kind: Kind) -> tuple[Node, ...]:
         When one cannot be read.
     """
     if kind == "remote":
-        return (remote.identity(name),)
+        return (remote.identity(place),)
     if kind == "capture":
-        return (identity(Path(name)),)
-    inside = sorted(path for path in Path(name).iterdir() if path.is_file())
+        return (identity(Path(place)),)
+    inside = sorted(path for path in Path(place).iterdir() if path.is_file())
     return tuple({"file": path.name, **identity(path)} for path in inside)
 
 
@@ -155,8 +158,9 @@ def _named(text: str) -> list[Name]:
 
 
 def _look(name: str, kind: Kind) -> Item | Failure:
+    place = name if kind == "remote" else str(Path(name).absolute())
     try:
-        return Item(name, kind, files_of(name, kind))
+        return Item(name, place, kind, files_of(place, kind))
     except OSError as error:
         return Failure(name, error.strerror or str(error))
 
@@ -187,7 +191,7 @@ def _rests(group: Sequence[Item]) -> list[list[Any]]:
     changes = [[file.get(key) for file in one.files for key in CHANGE] for one in group]
     if len(group) == 1 or any(one.kind != "capture" for one in group):
         return changes
-    contents = [_sha256(Path(one.name)) for one in group]
+    contents = [_sha256(Path(one.place)) for one in group]
     return [changes[contents.index(content)] for content in contents]
 
 

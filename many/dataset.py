@@ -12,6 +12,7 @@ What no part lists is not in the dataset, whatever else lies there.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,11 @@ SCHEMA, PART_SCHEMA = "pathscope.dataset/1", "pathscope.part/1"
 
 HEAD, RECORD = "dataset.json", "record.json"
 PARTS, RESULTS, TABLES, LEDGER = "parts", "results", "tables", "ledger"
+FILE = re.compile(
+    r"results/[0-9a-f]{32}\.json|(tables|ledger)/[a-z0-9_]{1,64}/[0-9a-f]{32}\.parquet"
+)
+"""What a file of a part may be called: nothing outside of the dataset."""
+
 EMPTY = "empty"
 """Of a table: the file with its columns and no rows."""
 
@@ -121,15 +127,12 @@ def read(folder: Path) -> Dataset:
     parts = []
     for path in (folder / PARTS).glob("*.json"):
         try:
-            parts.append(_document(path, PART_SCHEMA))
+            parts.append(read_part(path))
         except DatasetError:
             if head["finished"]:
                 raise
             # Cut short by a machine that failed: this part is still to be done.
-    try:
-        parts.sort(key=lambda part: str(part["captures"][0]["run"]))
-    except (LookupError, TypeError) as error:
-        raise DatasetError(f"{folder / PARTS}: a part without captures: {error}") from error
+    parts.sort(key=lambda part: str(part["captures"][0]["run"]))
     return Dataset(folder, head, tuple(parts))
 
 
@@ -142,6 +145,26 @@ def read_head(folder: Path) -> Node:
         As `opened`.
     """
     return _document(folder / HEAD, SCHEMA)
+
+
+def read_part(path: Path) -> Node:
+    """Return the record of a part. The files that it names are where a part's files are.
+
+    Raises
+    ------
+    DatasetError, OSError
+        As `opened`.
+    """
+    record = _document(path, PART_SCHEMA)
+    try:
+        named = [one["result"]["file"] for one in record["captures"]]
+        named += [table["file"] for table in record["tables"]]
+        is_whole = bool(named) and all(FILE.fullmatch(file) for file in named)
+    except (LookupError, TypeError) as error:
+        raise DatasetError(f"{path}: a part without {error}") from error
+    if not is_whole:
+        raise DatasetError(f"{path}: the list of files is damaged")
+    return record
 
 
 def _document(path: Path, schema: str) -> Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from .tables import Gathered
 
 Node = dict[str, Any]
+
+PIPE = re.compile(r"/dev/fd/[0-9]+")
+"""What a capture behind an address is called while it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def _work(part: Part, folder: Path) -> Node:
         try:
             known, document = _analyzed(item, part.settings, gathered)
         except Exception as error:  # noqa: BLE001  no capture may stop the others
-            failures.append({"run": item.name, "reason": _reason(error)})
+            failures.append({"run": item.name, "reason": _reason(error, item)})
             continue
         file = f"{RESULTS}/{item.key}.json"
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
@@ -121,7 +125,7 @@ def _work(part: Part, folder: Path) -> Node:
 def _analyzed(item: Item, settings: Settings, gathered: Gathered) -> tuple[Node, Node]:
     """Analyze a capture; returns what is known of it, and its result."""
     analysis, document = _read(item, settings)
-    if files_of(item.name, item.kind) != item.files:
+    if files_of(item.place, item.kind) != item.files:
         raise ChangedError("it changed while it was read: analyze it again")
     from ..reports.units import file_name
 
@@ -143,36 +147,28 @@ def _analyzed(item: Item, settings: Settings, gathered: Gathered) -> tuple[Node,
 
 def _read(item: Item, settings: Settings) -> tuple[Analysis, Node]:
     from ..api import analyze
+    from ..reports.units import file_name
 
     with ExitStack() as stack:
-        source = item.name
+        source = item.place
         if item.kind == "remote":
             from .remote import streamed
 
-            source = stack.enter_context(streamed(item.name))
-        try:
-            analysis = analyze(
-                source,
-                events=settings.events,
-                labels=settings.labels,
-                options=settings.options,
-                end=settings.end,
-            )
-        except (_core.CaptureError, ValueError) as error:
-            raise type(error)(str(error).replace(source, item.name)) from error
+            source = stack.enter_context(streamed(item.place))
+        analysis = analyze(
+            source,
+            events=settings.events,
+            labels=settings.labels,
+            options=settings.options,
+            end=settings.end,
+        )
     if settings.thresholds is not None:
         analysis = analysis.judged(settings.thresholds)
     document = analysis.to_dict()
-    if source != item.name:
-        _rename(document["captures"][0], source, item.name)
+    for capture in document["captures"]:
+        for one in (capture, *capture["files"]):
+            one["path"] = one["path"].replace(file_name(source), file_name(item.name), 1)
     return analysis, document
-
-
-def _rename(capture: Node, path: str, name: str) -> None:
-    """Call a capture that came through a pipe by its own name."""
-    for one in (capture, *capture["files"]):
-        if one["path"] == path:
-            one["path"] = name
 
 
 def _lab(item: Item) -> Node | None:
@@ -180,13 +176,13 @@ def _lab(item: Item) -> Node | None:
         return None
     from ..sets import of_a_run
 
-    return of_a_run(Path(item.name))
+    return of_a_run(Path(item.place))
 
 
-def _reason(error: Exception) -> str:
-    """Say why, in one line; a fault of the program's own by its kind, too."""
+def _reason(error: Exception, item: Item) -> str:
+    """Say why, and call the capture by its name; a fault of the program's own by its kind, too."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    if isinstance(error, _core.CaptureError | _core.FilterError | ValueError | OSError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
+    known = isinstance(error, _core.CaptureError | _core.FilterError | ValueError | OSError)
+    text = str(error) if known else f"{type(error).__name__}: {error}"
+    return PIPE.sub(lambda _: item.name, text.replace(item.place, item.name))

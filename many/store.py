@@ -154,7 +154,7 @@ def publish(folder: Path, part: str) -> Node:
     It goes on where an earlier try ended.
     """
     place = folder / DONE / part
-    record: Node = json.loads((place / RECORD).read_bytes())
+    record = dataset.read_part(place / RECORD)
     for one in _files(record):
         if (place / one["file"]).exists():
             (folder / one["file"]).parent.mkdir(parents=True, exist_ok=True)
@@ -233,10 +233,9 @@ def _remove_others(folder: Path, paths: Iterable[Path], listed: Collection[str])
 
 def _record(place: Path) -> Node | None:
     try:
-        record: Node = json.loads((place / RECORD).read_bytes())
-    except (FileNotFoundError, ValueError):
+        return dataset.read_part(place / RECORD)
+    except (FileNotFoundError, DatasetError):
         return None  # moved on, or cut short by a machine that failed
-    return record
 
 
 def _belongs(folder: Path, place: Path, record: Node, head: Node, taken: Collection[str]) -> bool:

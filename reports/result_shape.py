@@ -46,6 +46,9 @@ PARTS = {
 }
 """What the parts of numbers and instants mean, each beside its `value` or `ns`."""
 
+KINDS = {bool: "boolean", int: "integer", str: "string"}
+"""What a word of the schema is, by its type in Python."""
+
 PLACE = ("",)
 """Where a column's value is that is the row's place in its list."""
 
@@ -241,7 +244,7 @@ class _Reader:
                 found |= {named} if isinstance(named, str) else set(named)
             for word in variant.get("enum", [variant.get("const")]):
                 if word is not None:
-                    found.add("integer" if isinstance(word, int) else "string")
+                    found.add(KINDS[type(word)])
         found -= {"null"}
         if found == {"object"}:
             return "map"

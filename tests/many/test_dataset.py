@@ -272,14 +272,43 @@ def test_refusals(tmp_path: Path) -> None:
 
 
 def test_datasets_are_sets_of_runs(tmp_path: Path) -> None:
-    run = ROOT / "fixtures" / "compare"
     analyze_many(CAPTURES / "failover-v6", tmp_path / "out")
     found = read_set(str(tmp_path / "out"), tmp_path)
     assert [one.name for one in found.runs] == [
         str(CAPTURES / "failover-v6" / f"{end}.pcapng") for end in ("client", "server")
     ]
     assert found.runs[0].document == analyze(FAILOVER).to_dict()
-    assert run.is_dir()
+
+
+def test_runs_of_the_lab_stay_what_they_are(tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "one"
+    shutil.copytree(CAPTURES / "lab-failover", run)
+    ends = {end: f"{end}.pcapng" for end in ("client", "server")}
+    facts = {"state": "complete", "scenario": "failover", "captures": ends, "runner": "uml"}
+    (run / "run.json").write_text(json.dumps({"schema": "pathscope.run/1", **facts}))
+    scenario = {"name": "failover", "paths": {}, "client": {"sctp": {"rto_max_ms": 500}}}
+    (run / "scenario.json").write_text(json.dumps(scenario))
+    summary = analyze_many(tmp_path / "runs", tmp_path / "out", jobs=1)
+    assert (summary.done, summary.failures) == (1, ())
+    (direct,) = read_set(str(run), tmp_path).runs
+    (kept,) = read_set(str(tmp_path / "out"), tmp_path).runs
+    assert kept == direct
+    assert kept.settings == {"client.sctp.rto_max_ms": 500}
+    (run / "events.jsonl").write_text("")
+    assert analyze_many(tmp_path / "runs", tmp_path / "out").done == 1
+
+
+def test_a_record_names_no_file_of_others(tmp_path: Path) -> None:
+    fill(tmp_path / "captures", 1)
+    out = tmp_path / "out"
+    analyze_many(tmp_path / "captures", out)
+    (record,) = (out / "parts").iterdir()
+    good = json.loads(record.read_text())
+    for bad in ("../../etc/passwd", "/etc/passwd", "results/../../x.json", "results/x.json", 7):
+        good["captures"][0]["result"]["file"] = bad
+        record.write_text(json.dumps(good))
+        with pytest.raises(DatasetError):
+            dataset.opened(out)
 
 
 def test_a_dataset_among_the_captures_is_none_of_them(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ import pytest
 from manycaptures import files, fill, rows, runs
 from pathscope import analyze_many
 from pathscope.many import engine, part
+from pathscope.many.query import asked, tables
 from pathscope.many.settings import SkewError
-from running import CAPTURES, PROGRAM, ROOT, inside
+from running import CAPTURES, PROGRAM, ROOT, inside, outside
 
 LONGEST_S = 120
 """Of a command here: a tenth of it is enough on a machine with nothing else to do."""
@@ -148,7 +149,7 @@ def cluster(folder: Path, *, count: int = 2) -> Iterator[str]:
     commands = [[str(DASK), "scheduler", "--host", "127.0.0.1", "--port", "0", *at]]
     commands += [[str(DASK), "worker", *at, "--nthreads", "1", "--host", "127.0.0.1"]] * count
     with (folder / "log").open("w") as log:
-        processes = [subprocess.Popen(one, stdout=log, stderr=log) for one in commands]
+        processes = [subprocess.Popen(one, stdout=log, stderr=log, cwd=folder) for one in commands]
         try:
             wait_for(place.is_file)
             wait_for(lambda: bool(place.read_text()))
@@ -158,6 +159,20 @@ def cluster(folder: Path, *, count: int = 2) -> Iterator[str]:
                 process.terminate()
             for process in processes:
                 process.wait()
+
+
+def test_a_cluster_works_in_another_folder(tmp_path: Path) -> None:
+    """Names are those that the command was given; a worker finds what they mean."""
+    captures = os.path.relpath(CAPTURES / "lab-asconf", ROOT)
+    with cluster(tmp_path, count=1) as address:
+        place = ("analyze", captures, "--out", tmp_path / "out", "--scheduler", address)
+        found = outside(*place)
+    assert found.returncode == 0, found.stderr
+    assert outside("analyze", captures, "--out", tmp_path / "one").returncode == 0
+    assert files(tmp_path / "out") == files(tmp_path / "one")
+    with asked(tables(tmp_path / "out"), "SELECT run FROM captures ORDER BY 1") as answer:
+        found_names = [row["run"] for batch in answer.batches for row in batch.to_pylist()]
+    assert found_names == [f"{captures}/client.pcapng", f"{captures}/server.pcapng"]
 
 
 def test_a_cluster_loses_a_worker(captures: Path, expected: Path, tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ from running import ASCONF, CAPTURES, FAILOVER, MIXED
 
 Node = Any
 
-TWO_ENDS = tuple(CAPTURES / "lab-lossy" / f"{end}.pcapng" for end in ("client", "server"))
+TWO_ENDS = [
+    tuple(CAPTURES / run / f"{end}.pcapng" for end in ("client", "server"))
+    for run in ("lab-lossy", "lab-failover")
+]
 
 ALL = [
     FAILOVER,
@@ -32,7 +35,7 @@ ALL = [
 @pytest.fixture(scope="module")
 def document() -> Node:
     analyses = [pathscope.analyze(capture).result for capture in ALL]
-    analyses += [found.result for found in api.analyze_two(*TWO_ENDS)]
+    analyses += [found.result for ends in TWO_ENDS for found in api.analyze_two(*ends)]
     return json.loads(json.dumps(result(analyses)))
 
 
