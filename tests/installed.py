@@ -49,12 +49,14 @@ def handovers(capture: str, events: str) -> None:
 
 
 def extras(capture: str) -> None:
-    """What needs the packages of extras: jsonschema and SciPy, SciPy, Plotly."""
+    """What needs the packages of extras: jsonschema and SciPy, SciPy, Plotly and Dash."""
     profile = "profile.toml"
     pathscope("profile", "derive", capture, "-o", profile)
     pathscope("profile", "show", profile, "--plot", "profile.html")
     check("a page was drawn", Path("profile.html").stat().st_size > 0, expected=True)
     pathscope("compare", capture, capture)
+    pathscope("report", capture, "--html", "report.html")
+    check("a report was written", Path("report.html").stat().st_size > 0, expected=True)
 
 
 def shared() -> None:
