@@ -19,14 +19,14 @@ RUNS ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test lint types rust bench bench-replay bench-many accuracy conformance whatif robustness fuzz fixtures studies docs wheel clean
+.PHONY: help build demo test lint types rust bench bench-replay bench-report bench-large bench-many screenshots accuracy conformance whatif robustness fuzz fixtures studies docs docs-commands site share wheel licenses bare-root clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(BUILT) ## install pathscope, editable, with its test tools in .venv
 
-$(BUILT): setup.cfg pyproject.toml $(RUST_SOURCES)
+$(BUILT): setup.cfg setup.py pyproject.toml $(RUST_SOURCES)
 	@.ci/check-tools "$(PYTHON)" "$(CARGO)"
 	@.ci/system-packages "$(PYTHON)" build
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
@@ -48,11 +48,12 @@ lint: build ## ruff: style and format of the Python code
 # The links give the root the one name it is imported by, and mypy no other folder to walk.
 types: build ## mypy --strict, and the extension's stub against the extension
 	@rm -rf $(VENV)/typing && mkdir -p $(VENV)/typing/pathscope
-	@ln -s $(addprefix $(CURDIR)/,$(wildcard *.py) py.typed cli dissectors analyzer many reports replay) $(VENV)/typing/pathscope
+	@ln -s $(addprefix $(CURDIR)/,$(filter-out setup.py,$(wildcard *.py)) py.typed cli dissectors analyzer many reports replay) $(VENV)/typing/pathscope
 	$(VENV)/bin/mypy $(VENV)/typing/pathscope tests bench docs fixtures/malformed fixtures/findings fixtures/regenerate.py
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml pathscope.dissectors._core pathscope.replay._native
 
 rust: build ## rustfmt, clippy and the tests of the Rust crates
+	@.ci/check-tools "$(PYTHON)" "$(CARGO)" clippy fmt
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) test --locked --package pathscope-wire --package pathscope-replay
@@ -68,6 +69,12 @@ bench: build ## measure analyze against libpcap, capinfos, tshark, tcptrace, dpk
 bench-replay: build ## measure how replay keeps time and how fast it sends, beside tcpreplay; as root
 	@.ci/system-packages "$(PYTHON)" bench
 	PYTHONPATH=tests $(PY) bench/replay.py --write docs/performance.md
+
+bench-report: build ## measure how soon the report of a large run is ready, and how quick its zooms are
+	$(PY) bench/report.py --write docs/performance.md
+
+bench-large: build ## measure analyze and the index on a capture of 20 GB, which is made in bench/data
+	$(PY) bench/large.py --write docs/performance.md
 
 bench-many: build ## measure analyze of 1,000 small captures: one process, two, a Dask cluster
 	$(PY) bench/many.py --write docs/performance.md
@@ -109,13 +116,42 @@ docs: build ## write the generated parts of docs/ and the golden output of the t
 	PYTHONPATH=tests:fixtures/findings $(PY) fixtures/findings/write.py
 	PYTHONPATH=tests:fixtures/malformed $(PY) dissectors/wire/fuzz/seeds.py
 	PATHSCOPE_UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/reports/test_golden.py \
-		tests/reports/replay/test_fidelity.py
+		tests/reports/replay/test_fidelity.py tests/test_manual.py::test_what_is_not_run_is_counted
 
-wheel: build ## build a wheel into dist/
-	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+docs-commands: build ## run every command of the pages, also those that make test leaves for their time; minutes
+	@.ci/system-packages "$(PYTHON)" test
+	$(PY) -m pytest --verbose tests/test_manual.py tests/every_block.py
+
+# Material warns of a MkDocs 2 that is not out, and on which nothing here depends.
+site: build ## write the documentation as a site into build/site; it needs no network
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+
+screenshots: build ## write the pictures of docs/images/, of the report in a real browser
+	@.ci/system-packages "$(PYTHON)" test
+	PYTHONPATH=tests $(PY) docs/screenshots.py
+
+share: build ## write manual pages and completion for shells into share/
+	$(PY) docs/share.py share
+
+wheel: build ## build wheel and sdist into dist/, and use both in clean environments
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[wheel]'
+	.ci/wheel $(PY)
+
+licenses: build ## write THIRD-PARTY-NOTICES.txt and docs/licenses.md
+	@$(CARGO) about --version >/dev/null 2>&1 || \
+		{ echo "cargo-about is missing: cargo install --locked --features cli cargo-about" >&2; exit 1; }
+	@mkdir -p build
+	$(CARGO) about generate --offline --locked --workspace --fail --config .ci/about.toml --format json \
+		--output-file build/about.json
+	$(PY) docs/licenses.py build/about.json
+
+bare-root: ## make demo and test in a bare Debian in FOLDER=...; as root; TARGETS="..." RUST=debian
+	@test -n "$(FOLDER)" || { echo "name a folder that does not exist: make bare-root FOLDER=..." >&2; exit 2; }
+	@.ci/system-packages "$(PYTHON)" bare-root
+	@.ci/bare-root "$(FOLDER)" $(or $(TARGETS),demo test)
 
 clean: ## remove everything that was built, but not bench/data
-	rm -rf $(VENV) build dist target *.egg-info dissectors/_core.*.so replay/_native.*.so \
+	rm -rf $(VENV) build dist share target *.egg-info dissectors/_core.*.so replay/_native.*.so \
 		$(addprefix $(FUZZ)/,artifacts corpus target) \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -r {} +

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 class Analysis:
     """An analyzed capture: its ledger, and what has been made of it.
 
-    `other` is the ledger of the capture of the other end, where there is one.
+    `other` is the ledger of the capture of the other end, where there is one; `events` are the link
+    changes of the events file that it was made with.
     """
 
     ledger: Ledger
     result: CaptureResult
     other: Ledger | None = None
+    events: tuple[LinkEvent, ...] = ()
 
     @property
     def ledgers(self) -> tuple[Ledger, ...]:
@@ -156,11 +158,12 @@ def dissect(
     *,
     window: Window | None = None,
     association: int | None = None,
+    index: Path | str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream a table of a capture as Arrow record batches; at least one, which may be empty.
 
-    Where an offset index lies beside the capture and fits (docs/index.md), it is used: the rows
-    are the same.
+    Where an offset index lies beside the capture and fits (docs/offset-index.md), it is used: the
+    rows are the same.
 
     Parameters
     ----------
@@ -176,6 +179,8 @@ def dissect(
         Only rows whose time is in the window, or whose span touches it.
     association
         Only rows of this association.
+    index
+        Folder of the offset index, where it is elsewhere than beside the capture.
 
     Raises
     ------
@@ -192,7 +197,8 @@ def dissect(
     from .dissectors.rows import rows
     from .dissectors.selection import Selection
 
-    return rows(source, table, options, Selection(window, association))
+    folder = None if index is None else Path(index)
+    return rows(source, table, options, Selection(window, association), folder)
 
 
 def show(
@@ -201,6 +207,7 @@ def show(
     options: ReadOptions | None = None,
     *,
     decoder: Decoder = "auto",
+    index: Path | str | None = None,
 ) -> Frame:
     """Decode one frame, layer by layer, and say what the tracker knows of it.
 
@@ -215,6 +222,8 @@ def show(
     decoder
         `tshark` (by way of pyshark), `own`, or `auto`: tshark where both are installed and can
         read the capture.
+    index
+        Folder of the offset index, where it is elsewhere than beside the capture.
 
     Raises
     ------
@@ -227,7 +236,8 @@ def show(
     """
     from .dissectors.frame import decode
 
-    return decode(Path(capture), frame, options or ReadOptions(), decoder)
+    folder = None if index is None else Path(index)
+    return decode(Path(capture), frame, options or ReadOptions(), decoder, folder)
 
 
 def analyze(
@@ -238,6 +248,7 @@ def analyze(
     options: ReadOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     end: str = "both",
+    index: Path | str | None = None,
 ) -> Analysis:
     """Analyze a capture: associations, paths, handovers and why they took as long as they did.
 
@@ -258,6 +269,9 @@ def analyze(
     end
         Whose capture of a run is analyzed: `client`, `server`, or `both`: the client's, completed
         by the server's where the run has one (docs/two-captures.md).
+    index
+        Also write the offset index of the capture, one plain file, to this folder, in the same
+        pass (docs/index.md).
 
     Raises
     ------
@@ -269,7 +283,7 @@ def analyze(
         When a label or an event cannot be read, or a folder holds no complete run; the message
         says which and why.
     OSError
-        When the events file cannot be read.
+        When the events file cannot be read, or the index not be written.
     """
     if isinstance(source, str | PathLike) and (place := Path(source)).is_dir():
         from .replay.lab import folder
@@ -281,6 +295,8 @@ def analyze(
             options = replace(options, hosts=options.hosts or folder.hosts(place))
             labels = (*labels, *folder.labels(place))  # the first rule that fits counts
             if more:
+                if index is not None:
+                    raise ValueError(f"{place} has captures of both ends: an index is of one file")
                 both = _Two(first, more[0], forced=True, events=events, labels=labels)
                 return both.analyze(options, progress)[0]
     rules = _rules(labels)
@@ -288,10 +304,29 @@ def analyze(
     # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
     # one that is stopped in the middle of an import can take the process with it.
     Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
-    ledger = ledgers.read(source, options or ReadOptions(flows=True), progress)
+    options = options or ReadOptions(flows=True)
+    if index is None:
+        ledger = ledgers.read(source, options, progress)
+    else:
+        ledger = _read_and_index(source, options, progress, Path(index))
     from .analyzer.associations import analyze_ledger
 
-    return Analysis(ledger, analyze_ledger(ledger, link_events, rules))
+    result = analyze_ledger(ledger, link_events, rules)
+    return Analysis(ledger, result, events=tuple(link_events))
+
+
+def _read_and_index(
+    source: Source,
+    options: ReadOptions,
+    progress: Callable[[int, int | None], None] | None,
+    folder: Path,
+) -> Ledger:
+    from .dissectors import indexing
+
+    capture, *more = ledgers.paths_of(source)
+    if more:
+        raise ValueError(f"an index is of one file, and these are {len(more) + 1}")
+    return indexing.read(Path(capture), options, progress, folder)
 
 
 def analyze_two(
@@ -362,12 +397,13 @@ class _Two:
 
         if ends is None:
             return tuple(
-                Analysis(each, analyze_ledger(each, link_events, rules)) for each in (one, other)
+                Analysis(each, analyze_ledger(each, link_events, rules), events=tuple(link_events))
+                for each in (one, other)
             )
         from .analyzer.ends.complete import complete
 
         result = complete(analyze_ledger(one, link_events, rules), ends, one, other)
-        return (Analysis(one, result, other),)
+        return (Analysis(one, result, other, tuple(link_events)),)
 
     def _fit(self, one: Ledger, other: Ledger) -> Ends | None:
         from .analyzer.ends.run import NotTwoEndsError, find_ends

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .analyzer.compare.runs import Run
+from .analyzer.json_text import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,7 +195,7 @@ def opened(folder: Path) -> Baseline:
         When it is damaged.
     """
     try:
-        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        facts = parsed((folder / FACTS).read_text(encoding="utf-8"))
         if facts["schema"] != SCHEMA:
             raise BaselineError(f"{folder / FACTS}: expected a document of {SCHEMA}")
         runs = tuple(facts["runs"])
@@ -230,7 +231,7 @@ def stored_result(baseline: Baseline, run: Node) -> Any:
             text = stream.read(LARGEST_RESULT + 1)
         if len(text) > LARGEST_RESULT:
             raise BaselineError(f"{path}: more than {LARGEST_RESULT} bytes")
-        return json.loads(text)
+        return parsed(text)
     except (OSError, EOFError, ValueError) as error:
         raise BaselineError(f"{path}: no result: {error}") from error
 

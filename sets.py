@@ -8,13 +8,13 @@ dataset of many, a baseline; else it is searched for these and for captures.
 from __future__ import annotations
 
 import glob
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import baselines
 from .analyzer.compare.runs import OF_ONE_CAPTURE, Run, circumstances, settings, split
+from .analyzer.json_text import parsed
 from .analyzer.labels import LabelRule
 from .dissectors._core import CaptureError
 from .many import dataset
@@ -90,11 +90,33 @@ def read_set(
             progress(str(source.path))
         try:
             runs += _read(source, labels)
-        except (CaptureError, ValueError, OSError) as error:
+        except (CaptureError, ValueError, OSError, RecursionError) as error:
             unread.append((str(source.path), str(error)))
     if not runs and not unread:
         raise SetError(f"{text}: no runs in it")
     return RunSet(text, tuple(_named_apart(runs)), tuple(unread))
+
+
+def find(text: str, store: Path | None = None) -> list[Source]:
+    """Return what a set's name stands for, in order; `store` as for `read_set`.
+
+    Raises
+    ------
+    SetError, BaselineError
+        As `read_set`.
+    """
+    return find_sources(text, store or baselines.default_store())
+
+
+def read(source: Source, labels: Sequence[str] = ()) -> list[Run]:
+    """Read the runs of one thing that has runs in it.
+
+    Raises
+    ------
+    CaptureError, ValueError, OSError
+        When it cannot be read.
+    """
+    return _read(source, labels)
 
 
 def find_sources(text: str, store: Path) -> list[Source]:
@@ -179,25 +201,36 @@ def _sources(path: Path, *, only_known: bool = False) -> Iterator[Source]:
         yield Source("capture", path)
 
 
-def _in_folder(path: Path) -> Iterator[Source]:
+def _in_folder(folder: Path) -> Iterator[Source]:
+    """Find what is in a folder, in the order of the names; folders may be thousands deep."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        if path.is_dir():
+            if (found := _of_folder(path)) is not None:
+                yield found
+            else:
+                waiting += sorted(_entries(path), reverse=True)
+        # A pipe would be waited for, and a device has no end.
+        elif is_capture(path) and path.is_file():
+            yield Source("capture", path)
+
+
+def _of_folder(path: Path) -> Source | None:
     if lab.is_run(path):
-        yield Source("run", path)
-    elif baselines.is_baseline(path):
-        yield Source("baseline", path)
-    elif (path / MANIFEST).is_file():
-        yield Source("results", path / RESULT)
-    elif dataset.is_dataset(path):
-        yield Source("dataset", path)
-    else:
-        for entry in sorted(path.iterdir()):
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                # A link to a folder may lead back here.
-                if not entry.is_symlink():
-                    yield from _in_folder(entry)
-            elif is_capture(entry):
-                yield Source("capture", entry)
+        return Source("run", path)
+    if baselines.is_baseline(path):
+        return Source("baseline", path)
+    if dataset.is_dataset(path):
+        return Source("dataset", path)
+    return Source("results", path / RESULT) if (path / MANIFEST).is_file() else None
+
+
+def _entries(path: Path) -> Iterator[Path]:
+    for entry in path.iterdir():
+        # A link to a folder may lead back here.
+        if not entry.name.startswith(".") and not (entry.is_dir() and entry.is_symlink()):
+            yield entry
 
 
 def is_capture(path: Path) -> bool:
@@ -216,7 +249,7 @@ def _read(source: Source, labels: Sequence[str]) -> list[Run]:
     if source.kind == "results":
         text = source.path.read_text(encoding="utf-8")
         try:
-            document = json.loads(text)
+            document = parsed(text)
         except ValueError as error:
             raise ValueError(f"{source.path}: no JSON: {error}") from error
         return list(_of_a_result(source.path, document))
@@ -245,7 +278,7 @@ def of_a_run(path: Path) -> Node:
         When it cannot be read.
     """
     facts = lab.facts(path)
-    scenario = json.loads((path / lab.SCENARIO).read_text(encoding="utf-8"))
+    scenario = parsed((path / lab.SCENARIO).read_text(encoding="utf-8"))
     if not isinstance(scenario, dict) or not isinstance(facts.get("scenario"), str):
         raise ValueError(f"{path}: expected the scenario of a run in {lab.SCENARIO}")
     return {
@@ -285,6 +318,12 @@ def _checked(document: Any, path: Path) -> Node:
             raise ValueError(f"{path}: a result without {key}: made by another pathscope?")
     if not document["captures"]:
         raise ValueError(f"{path}: a result of no capture")
+    if not all(isinstance(one, dict) and "path" in one for one in document["captures"]) or not all(
+        isinstance(one, dict) and "capture" in one
+        for key in (*OF_ONE_CAPTURE, "warnings")
+        for one in document[key]
+    ):
+        raise ValueError(f"{path}: a result whose parts are of no capture")
     return document
 
 

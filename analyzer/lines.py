@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 ASSIGNMENT = re.compile(
@@ -16,6 +16,9 @@ ASSIGNMENT = re.compile(
 )
 
 ARRAY = re.compile(r"=\s*\[\s*(?:#.*)?$")
+
+MOST_DEEP = 64
+"""Of tables in each other: a dotted key makes thousands in a line, which nobody reads again."""
 
 Key = tuple[str | int, ...]
 
@@ -37,12 +40,25 @@ def document_of(text: str, name: str, error: type[ValueError] = ValueError) -> d
     ValueError
         When it is none; the message names the file, and the place as far as the reader tells it.
     """
+    too_deep = f"{name}: its tables are too deep in each other"
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as mistake:
+        found = tomllib.loads(text)
+    except ValueError as mistake:  # an integer may have too many digits
         raise error(f"{name}: {mistake}") from mistake
     except RecursionError as mistake:
-        raise error(f"{name}: its tables are too deep in each other") from mistake
+        raise error(too_deep) from mistake
+    level: list[Any] = [found]
+    for _ in range(MOST_DEEP):
+        level = [inner for one in level for inner in _inner(one)]
+        if not level:
+            return found
+    raise error(too_deep)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:

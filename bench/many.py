@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 from captures import warm
 from contender import Contender
-from run import PROGRAM, machine, shown, table, write
+from page import machine, table, write
+from run import PROGRAM, shown
 from small import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BEGIN, END = "<!-- bench many: begin -->", "<!-- bench many: end -->"
 
 CAPTURES = 1000
 WORKERS = 2
@@ -146,7 +146,7 @@ def main() -> int:
     text = "\n".join(lines)
     print(text)
     if options.write:
-        write(options.write, text, BEGIN, END)
+        write(options.write, "bench many", "Many captures", text)
     return 1 if "MISSED" in text else 0
 
 

@@ -19,12 +19,10 @@ from importlib import metadata
 from pathlib import Path
 
 import sending
+from page import Promise, machine, only_release, table, verdicts, write
 from pathscope.replay import _native
-from run import machine, table
 from sending import Arrivals, Counters, Paced, Top
 from wires import Wires, wires
-
-BEGIN, END = "<!-- bench replay: begin -->", "<!-- bench replay: end -->"
 
 PPS = 10_000
 SECONDS = 30
@@ -98,7 +96,7 @@ def at_top_speed(made: Wires, packets: int, rounds: int) -> list[Top]:
     return list(found.values())
 
 
-def promises(times: list[Paced], speeds: list[Top]) -> list[tuple[str, bool, str]]:
+def promises(times: list[Paced], speeds: list[Top]) -> list[Promise]:
     """Return every promise, whether it was kept, and what was measured."""
     ours, same, peer = times[0], times[-2], times[-1]
     p50, p99 = statistics.median(ours.p50_us), statistics.median(ours.p99_us)
@@ -172,18 +170,6 @@ def versions() -> str:
     return f"pathscope {metadata.version('pathscope')} ({_native.build_profile} build), {peer}"
 
 
-def write(path: Path, text: str) -> None:
-    """Put the report between its markers in a document, or at the end of one without them."""
-    old = path.read_text()
-    if BEGIN not in old:
-        old = f"{old.rstrip()}\n\n## Replay\n\n{BEGIN}\n{END}\n"
-    before, _, rest = old.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        sys.exit(f"{path}: expected the marker {END} after {BEGIN}")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-
-
 def main() -> int:
     """Run the benchmark; the exit code is 1 when a promise was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -192,24 +178,18 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="runs of each replayer")
     parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's tables")
     options = parser.parse_args()
-    if _native.build_profile != "release":
-        sys.exit(
-            f"pathscope was built as {_native.build_profile}: only a release build is measured"
-        )
+    only_release(_native.build_profile)
     with wires(*sending.NAMES, mtu=sending.MTU) as made:
         speeds = at_top_speed(made, options.top_packets, options.rounds)
         times = paced(made, options.seconds, options.rounds)
     kept = promises(times, speeds)
     lines = [*about_times(times, options.seconds), "", *about_speeds(speeds, options.top_packets)]
-    lines += [
-        "",
-        *(f"- {text}: {'kept' if held else 'MISSED'} ({value})" for text, held, value in kept),
-    ]
+    lines += ["", *verdicts(kept)]
     lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions()}."]
     text = "\n".join(lines)
     print(text)
     if options.write:
-        write(options.write, text)
+        write(options.write, "bench replay", "Replay", text)
     return 0 if all(held for _, held, _ in kept) else 1
 
 

@@ -8,7 +8,6 @@ as a whole process, start-up included, on a file in the page cache.
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import subprocess
 import sys
@@ -18,11 +17,11 @@ from pathlib import Path
 import simulated
 from captures import DATA, ROOT, capture_of, warm
 from contender import Contender, interleave
+from page import Promise, machine, only_release, table, verdicts, write
 from pathscope.dissectors import _core
 
 BENCH = Path(__file__).parent
 PROGRAM = Path(sys.executable).parent / "pathscope"
-BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 PACKETS = 2_750_000
 FEW_PACKETS = 20_000
@@ -48,18 +47,6 @@ def compile_loop() -> Path:
     source = BENCH / "pcap_loop.c"
     subprocess.run(["cc", "-O2", "-o", str(program), str(source), "-lpcap"], check=True)
     return program
-
-
-def machine() -> str:
-    """Describe the machine in one line."""
-    cpu = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            cpu = line.split(":", 1)[1].strip()
-            break
-    cores = len(os.sched_getaffinity(0))
-    kernel, _, _ = platform.release().partition("-")  # its build's suffix says nothing
-    return f"{cpu}, {cores} cores, {platform.system()} {kernel}"
 
 
 def versions(loop: Path) -> str:
@@ -117,17 +104,7 @@ def tshark(*arguments: str | Path) -> list[str]:
     return ["tshark", *map(str, arguments)]
 
 
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Return a Markdown table whose first column is text."""
-    rule = "|---|" + "---:|" * (len(head) - 1)
-    return (
-        [f"| {' | '.join(cells)} |" for cells in [head]]
-        + [rule]
-        + [f"| {' | '.join(cells)} |" for cells in rows]
-    )
-
-
-def promises(large: list[Contender]) -> list[tuple[str, bool, str]]:
+def promises(large: list[Contender]) -> list[Promise]:
     """Return every promise, whether it was kept, and what was measured."""
     libpcap, ours, wireshark, *_ = large
     against_loop = ours.median / libpcap.median
@@ -164,10 +141,7 @@ def about_large(large: list[Contender], capture: Path) -> list[str]:
         "",
         *table(head, rows),
         "",
-        *(
-            f"- {text}: {'kept' if kept else 'MISSED'} ({value})"
-            for text, kept, value in promises(large)
-        ),
+        *verdicts(promises(large)),
     ]
 
 
@@ -207,29 +181,12 @@ def about_trace(readers: list[Contender], path: Path) -> list[str]:
         f" {path.stat().st_size / 1e6:.0f} MB. The study's table has three quantities of five pairs"
         " of nodes; analyze gives them of all ten, with all else that it gives."
     )
-    text, kept, value = simulated.promise(readers)
-    return [
-        subject,
-        "",
-        *table(head, rows),
-        "",
-        f"- {text}: {'kept' if kept else 'MISSED'} ({value})",
-    ]
+    return [subject, "", *table(head, rows), "", *verdicts([simulated.promise(readers)])]
 
 
 def shown(command: list[str]) -> str:
     """Return a command as a person at the repository's root would type it."""
     return " ".join(part.removeprefix(f"{ROOT}/") for part in command)
-
-
-def write(path: Path, text: str, first: str = BEGIN, last: str = END) -> None:
-    """Put the report between the markers of a document, or start the document."""
-    old = path.read_text() if path.exists() else f"# Performance\n\n{first}\n{last}\n"
-    before, begin, rest = old.partition(first)
-    _, end, after = rest.partition(last)
-    if not begin or not end:
-        sys.exit(f"{path}: expected the markers {first} and {last}")
-    path.write_text(f"{before}{first}\n{text}\n{last}{after}")
 
 
 def main() -> int:
@@ -239,8 +196,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="runs of each program")
     parser.add_argument("--write", type=Path, metavar="FILE", help="update this document's tables")
     options = parser.parse_args()
-    if _core.build_profile != "release":
-        sys.exit(f"pathscope was built as {_core.build_profile}: only a release build is measured")
+    only_release(_core.build_profile)
 
     packets = options.packets
     capture = capture_of(packets)
@@ -267,12 +223,15 @@ def main() -> int:
     lines = [*about_large(large, capture), "", *about_length(lengths), "", *about_few(readers)]
     lines += ["", *about_trace(scripts, trace)]
     lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions(loop)}."]
-    lines += ["", "Commands:", ""]
-    lines += [f"    {shown(c.command)} > /dev/null" for c in contenders]
+    # The page's tests run every block that does not say why not.
+    why = "<!-- not run: the captures are too large to keep; make bench makes and measures them -->"
+    lines += ["", "Commands:", "", why, "```console"]
+    lines += [f"$ {shown(c.command)} > /dev/null" for c in contenders]
+    lines += ["```"]
     text = "\n".join(lines)
     print(text)
     if options.write:
-        write(options.write, text)
+        write(options.write, "bench", "Performance", text)
     kept = [kept for _, kept, _ in (*promises(large), simulated.promise(scripts))]
     return 0 if all(kept) else 1
 

@@ -23,6 +23,7 @@ COMMANDS = (
     "profile",
     "query",
     "replay",
+    "report",
     "show",
     "tables",
 )

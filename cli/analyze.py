@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from .options import (
     read_options,
     reading_options,
 )
-from .terminal import progress, show
+from .terminal import echo, progress, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -211,14 +210,15 @@ def _analyze_each(
         done = [analysis.judged(limits) for analysis in done]
     if as_json:
         from ..reports.contract import result
+        from ..reports.unseen import json_text
 
-        click.echo(json.dumps(result([a.result for a in done]), ensure_ascii=False))
+        click.echo(json_text(result([a.result for a in done])))
     else:
         _show_analyses(done)
     if out is not None:
         _write(out, done, form or "parquet", force=force)
     for failure in failures:
-        click.echo(f"Error: {failure}", err=True)
+        echo(f"Error: {failure}", err=True)
     code = _exit_code(done, failed=bool(failures), strict=strict, verdicts=fail_on_verdict)
     if code:
         sys.exit(code)
@@ -290,9 +290,9 @@ def _tell_of_a_run(run: Path, end: str) -> None:
     with refusals():
         seen = chosen(run, end)
         who = "both ends" if len(seen) == len(CAPTURES) else f"its {seen[0].stem}"
-        click.echo(f"{run}: a run; its events, and what {who} saw", err=True)
+        echo(f"{run}: a run; its events, and what {who} saw", err=True)
         for reason in too_slow(run):
-            click.echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
+            echo(f"warning: {run}: the machine did not keep up: {reason}", err=True)
 
 
 def _show_analyses(done: list[Analysis]) -> None:
@@ -311,4 +311,4 @@ def _write(out: Path, done: list[Analysis], form: str, *, force: bool) -> None:
     read = [ledger for a in done for ledger in a.ledgers]
     with refusals():
         write_folder(out, document, read, chosen, force=force)
-    click.echo(f"wrote {out / 'result.json'} and the tables of {len(read)} captures", err=True)
+    echo(f"wrote {out / 'result.json'} and the tables of {len(read)} captures", err=True)

@@ -9,7 +9,7 @@ import click
 
 from .compare import labels_option, store_option, tell
 from .faults import BAD_INPUT, refusals
-from .terminal import plain
+from .terminal import echo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,12 +51,12 @@ def save_command(
         found = [read_set(one, chosen, labels, tell) for one in sets]
         if failures := [failure for one in found for failure in one.unread]:
             for path, reason in failures:
-                click.echo(plain(f"Error: {path}: {reason}"), err=True)
-            click.echo(f"Error: baseline {name} was not saved", err=True)
+                echo(f"Error: {path}: {reason}", err=True)
+            echo(f"Error: baseline {name} was not saved", err=True)
             sys.exit(BAD_INPUT)
         runs = [run for one in found for run in one.runs]
         folder = baselines.save(chosen, name, runs, force=force)
-    click.echo(f"saved {_count(len(runs))} as {name} in {folder.parent}", err=True)
+    echo(f"saved {_count(len(runs))} as {name} in {folder.parent}", err=True)
 
 
 @baseline_command.command("list")
@@ -72,7 +72,7 @@ def list_command(store: Path | None) -> None:
 
     with refusals():
         for one in baselines.listed(store or baselines.default_store()):
-            click.echo(f"{one.name}: {_count(len(one.runs))}")
+            echo(f"{one.name}: {_count(len(one.runs))}")
 
 
 @baseline_command.command("show")
@@ -89,10 +89,10 @@ def show_command(name: str, store: Path | None) -> None:
 
     with refusals():
         found = baselines.find(store or baselines.default_store(), name)
-    click.echo(f"{found.name}: {_count(len(found.runs))} in {found.folder}")
+    echo(f"{found.name}: {_count(len(found.runs))} in {found.folder}")
     for run in found.runs:
         scenario = run["scenario"] or "no scenario"
-        click.echo(plain(f"  {run['name']}: {scenario}"))
+        echo(f"  {run['name']}: {scenario}")
 
 
 @baseline_command.command("remove")
@@ -109,7 +109,7 @@ def remove_command(name: str, store: Path | None) -> None:
 
     with refusals():
         baselines.remove(store or baselines.default_store(), name)
-    click.echo(f"removed {name}", err=True)
+    echo(f"removed {name}", err=True)
 
 
 def _count(runs: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..reports.unseen import json_text
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE
-from .terminal import rendered, show
+from .terminal import echo, rendered, show
 
 if TYPE_CHECKING:
     from ..analyzer.compare.comparison import Comparison
@@ -42,7 +42,7 @@ labels_option = click.option(
 def tell(name: str) -> None:
     """Say on standard error what is being analyzed, where someone waits for it."""
     if sys.stderr.isatty():
-        click.echo(f"analyzing {name}", err=True)
+        echo(f"analyzing {name}", err=True)
 
 
 @click.command("compare")
@@ -165,7 +165,7 @@ def compare_command(
 
             show(report(told, shown))
         else:
-            click.echo(_text(told, form, fail_on, shown), nl=False)
+            echo(_text(told, form, fail_on, shown), nl=False)
     if code := _exit_code(found, fail_on):
         sys.exit(code)
 
@@ -181,7 +181,7 @@ def _shown(fail_on: str | None, *, everything: bool) -> frozenset[str]:
 
 def _text(told: dict[str, Any], form: str, fail_on: str | None, shown: frozenset[str]) -> str:
     if form == "json":
-        return json.dumps(told, ensure_ascii=False) + "\n"
+        return json_text(told) + "\n"
     if form == "markdown":
         from ..reports.compare import markdown
 
@@ -200,17 +200,17 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
     with whole_file(path, force=force) as stream:
         stream.write(text.encode())
-    click.echo(f"wrote {path}", err=True)
+    echo(f"wrote {path}", err=True)
 
 
 def _exit_code(found: Comparison, fail_on: str | None) -> int:
     """Return 2 for what could not be compared: a run that is not there is no run that is fine."""
     for one in found.unread:
-        click.echo(f"Error: {one.side}: {one.name}: {one.reason}", err=True)
+        echo(f"Error: {one.side}: {one.name}: {one.reason}", err=True)
     if found.unread:
         return BAD_INPUT
     if not found.pairing.groups:
-        click.echo("Error: no run of the one set has a partner in the other", err=True)
+        echo("Error: no run of the one set has a partner in the other", err=True)
         return BAD_INPUT
     failed = {"worse": found.is_worse, "changed": found.is_changed}
     return REGRESSION if fail_on is not None and failed[fail_on] else 0

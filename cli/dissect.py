@@ -13,6 +13,7 @@ from ..dissectors._core import CaptureError
 from .faults import DAMAGED_INPUT, refusals
 from .index import make_index, tell_of_index
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
+from .terminal import echo, standard_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,13 +132,13 @@ def dissect_command(
             dissect(captures, table, reading, window=window, association=association), damage
         )
         if output is None:
-            write_table(batches, schema, chosen, sys.stdout.buffer)
+            write_table(batches, schema, chosen, standard_output())
         else:
             with whole_file(output, force=force) as stream:
                 rows = write_table(batches, schema, chosen, stream)
-            click.echo(f"wrote {rows} rows to {output}", err=True)
+            echo(f"wrote {rows} rows to {output}", err=True)
     for what in damage:
-        click.echo(f"warning: the capture is damaged, the table goes up to there: {what}", err=True)
+        echo(f"warning: the capture is damaged, the table goes up to there: {what}", err=True)
     if damage and strict:
         sys.exit(DAMAGED_INPUT)
 

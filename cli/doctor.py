@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
+
+from ..reports.unseen import json_text
+from .terminal import echo
 
 
 @click.command("doctor")
@@ -24,17 +26,17 @@ def doctor_command(as_json: bool) -> None:
     if as_json:
         found = [asdict(check) for check in checks]
         document = {"runner": runner, "replay": replays, "checks": found}
-        click.echo(json.dumps(document, ensure_ascii=False))
+        echo(json_text(document))
         return
     width = max(len(check.name) for check in checks)
     for check in checks:
         mark = "ok     " if check.found else "missing"
-        click.echo(f"{mark}  {check.name:{width}}  {check.serves}: {check.said}")
+        echo(f"{mark}  {check.name:{width}}  {check.serves}: {check.said}")
         if check.cure is not None:
-            click.echo(f"{'':9}{'':{width}}  -> {check.cure}")
-    click.echo(f"\npathscope lab run runs {_where(runner)}")
+            echo(f"{'':9}{'':{width}}  -> {check.cure}")
+    echo(f"\npathscope lab run runs {_where(runner)}")
     for kind, found_runner in replays.items():
-        click.echo(f"pathscope replay {kind} runs {_where(found_runner)}")
+        echo(f"pathscope replay {kind} runs {_where(found_runner)}")
 
 
 def _where(runner: str | None) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from ..reports.unseen import json_text
 from .faults import refusals
 from .options import CAPTURE, read_options, reading_options
-from .terminal import progress, show
+from .terminal import echo, progress, show
 
 MOST_STORIES = 50
 """Told at once: more would not be read, and an association can have thousands."""
@@ -92,7 +92,7 @@ def explain_command(
             most=MOST_STORIES,
         )
     if len(stories) == MOST_STORIES:
-        click.echo(
+        echo(
             f"warning: the first {MOST_STORIES} handovers are told; --association and --handover"
             " choose another",
             err=True,
@@ -100,7 +100,7 @@ def explain_command(
     if as_json:
         from ..reports.story_contract import document
 
-        click.echo(json.dumps(document(analysis.ledger.path, stories), ensure_ascii=False))
+        echo(json_text(document(analysis.ledger.path, stories)))
     else:
         from ..reports.story import report
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..reports.unseen import json_text
 from .faults import DAMAGED_INPUT, refusals
 from .options import (
     CAPTURE,
@@ -18,7 +18,7 @@ from .options import (
     read_options,
     reading_options,
 )
-from .terminal import progress
+from .terminal import echo, progress
 
 if TYPE_CHECKING:
     from ..api import Analysis
@@ -89,15 +89,15 @@ def export_command(
             done.append(found)
         text = _qlog(done) if form == "qlog" else _filters(done)
         if output is None:
-            click.echo(text, nl=False)
+            echo(text, nl=False)
         else:
             with whole_file(output, force=force) as stream:
                 stream.write(text.encode())
-            click.echo(f"wrote {output}", err=True)
+            echo(f"wrote {output}", err=True)
     damage = [a.result.capture["damage"] for a in done]
     for what in damage:
         if what is not None:
-            click.echo(f"warning: the capture is damaged, this goes up to there: {what}", err=True)
+            echo(f"warning: the capture is damaged, this goes up to there: {what}", err=True)
     if strict and any(damage):
         sys.exit(DAMAGED_INPUT)
 
@@ -105,7 +105,7 @@ def export_command(
 def _qlog(done: list[Analysis]) -> str:
     from ..reports.qlog import document
 
-    return json.dumps(document(done), ensure_ascii=False) + "\n"
+    return json_text(document(done)) + "\n"
 
 
 def _filters(done: list[Analysis]) -> str:

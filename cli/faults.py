@@ -10,6 +10,7 @@ import click
 
 from ..dissectors._core import CaptureError, FilterError
 from ..dissectors.tshark import TsharkError
+from ..reports.unseen import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,14 +27,17 @@ FAILED_VERDICT = 3
 so that a script can tell what is measured from what can be."""
 
 
-class Refusal(click.ClickException):
+class Failure(click.ClickException):
+    """Work that was begun and went wrong: the message alone, exit code 1."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))  # it may have names of captures and files in it
+
+
+class Refusal(Failure):
     """Input that cannot be used: the message alone, exit code 2."""
 
     exit_code = BAD_INPUT
-
-
-class Failure(click.ClickException):
-    """Work that was begun and went wrong: the message alone, exit code 1."""
 
 
 @contextmanager
@@ -79,6 +83,9 @@ class Commands(click.Group):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            # A file whose name begins with - is taken for an option, and its name is told.
+            raise click.UsageError(plain(error.format_message()), error.ctx) from error
         except UnicodeEncodeError as error:
             raise Refusal(f"standard output cannot show {error.object[error.start]!r}") from error
         except OSError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..dissectors.ledger import STANDARD_INPUT
-from .terminal import progress
+from .terminal import echo, progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def tell_of_index(capture: Path, options: ReadOptions) -> None:
     try:
         Index.find(capture, options)
     except UnfitIndexError as unfit:
-        click.echo(f"warning: {unfit}", err=True)
+        echo(f"warning: {unfit}", err=True)
 
 
 def make_index(capture: Path, options: ReadOptions) -> None:
@@ -41,4 +41,4 @@ def make_index(capture: Path, options: ReadOptions) -> None:
         pass  # made anew, as was asked for
     with progress([capture]) as advance:
         made = build(capture, options, advance)
-    click.echo(f"wrote {made.folder}", err=True)
+    echo(f"wrote {made.folder}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from .faults import BAD_INPUT, Refusal, refusals
 from .options import CAPTURE, flows_option, merge_option, read_options, reading_options
-from .terminal import show
+from .terminal import echo, show
 
 
 @click.command("info")
@@ -50,6 +50,6 @@ def info_command(
             show(overview(ledger), blank_before=shown > 0)
             shown += 1
     for failure in failures:
-        click.echo(f"Error: {failure}", err=True)
+        echo(f"Error: {failure}", err=True)
     if failures:
         sys.exit(BAD_INPUT)

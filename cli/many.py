@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .faults import DAMAGED_INPUT, refusals
-from .terminal import plain
+from .terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -126,15 +126,15 @@ def _bar() -> Iterator[Callable[[Progress], None] | None]:
 
 def _tell(summary: Summary) -> None:
     for name, first in summary.same:
-        click.echo(plain(f"{name}: the same content as {first}, counted once"), err=True)
+        echo(f"{name}: the same content as {first}, counted once", err=True)
     if summary.removed:
-        click.echo(
+        echo(
             f"{summary.removed} earlier results were of other content or settings: removed",
             err=True,
         )
     told = [f"{summary.done} analyzed", f"{summary.skipped} skipped"]
     told += [f"{summary.damaged} damaged"] if summary.damaged else []
     told += [f"{len(summary.failures)} failed"] if summary.failures else []
-    click.echo(f"{summary.folder}: {', '.join(told)}", err=True)
+    echo(f"{summary.folder}: {', '.join(told)}", err=True)
     for failure in summary.failures:
-        click.echo(plain(f"Error: {failure.name}: {failure.reason}"), err=True)
+        echo(f"Error: {failure.name}: {failure.reason}", err=True)

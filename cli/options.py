@@ -44,8 +44,8 @@ udp_ports_option = click.option(
 )
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how a capture is read."""
+def packet_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which packets of a capture are read, and in which order."""
     options = (
         click.option(
             "--filter",
@@ -63,19 +63,24 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Put packets in time order within this window."
             " [default: 2 where a capture has several interfaces, else 0]",
         ),
-        click.option(
-            "--host",
-            "hosts",
-            multiple=True,
-            callback=_nodes,
-            metavar="NODES",
-            help="Nodes of an ns-2 trace that are interfaces of one host, such as 1,2; repeat for"
-            " more. [default: as its packets tell]",
-        ),
     )
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a capture is read."""
+    nodes = click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        callback=_nodes,
+        metavar="NODES",
+        help="Nodes of an ns-2 trace that are interfaces of one host, such as 1,2; repeat for"
+        " more. [default: as its packets tell]",
+    )
+    return packet_options(nodes(command))
 
 
 def knowledge_options(command: Callable[..., Any]) -> Callable[..., Any]:

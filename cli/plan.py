@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-import click
-
-from .terminal import show
+from ..reports.unseen import json_text
+from .terminal import echo, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +33,6 @@ def give_plan(
     found = plan(baseline, change, metrics=metrics, store=store, labels=labels, seed=seed)
     told = document(found, change, seed)
     if form == "json":
-        click.echo(json.dumps(told, ensure_ascii=False))
+        echo(json_text(told))
     else:
         show(report(told))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..reports.unseen import plain
 from .faults import refusals
 from .options import CAPTURE
-from .terminal import plain, show
+from .terminal import echo, show
 
 if TYPE_CHECKING:
     from ..many.query import Answer, Table
@@ -109,7 +110,7 @@ def _give(answer: Answer, form: str, limit: int, output: Path | None, *, force: 
             with whole_file(output, force=force) as stream:
                 stream.write(rendered(content).encode())
         if note:
-            click.echo(note, err=True)
+            echo(note, err=True)
         return
     chosen = next(known for known in FORMATS if known == form)
     if output is None:
@@ -117,7 +118,7 @@ def _give(answer: Answer, form: str, limit: int, output: Path | None, *, force: 
         return
     with whole_file(output, force=force) as stream:
         rows = write_table(answer.batches, answer.schema, chosen, stream)
-    click.echo(f"wrote {rows} rows to {output}", err=True)
+    echo(f"wrote {rows} rows to {output}", err=True)
 
 
 def _shown(answer: Answer, limit: int) -> tuple[Any, str]:

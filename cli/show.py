@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from ..reports.unseen import json_text
 from .faults import refusals
 from .index import tell_of_index
 from .options import CAPTURE, read_options, reading_options
-from .terminal import plain
+from .terminal import echo
 
 MOST_FRAMES = (1 << 63) - 1
 
@@ -62,6 +62,6 @@ def show_command(
         tell_of_index(capture, options)
         found = show(capture, frame, options, decoder=chosen)
     if form == "json":
-        click.echo(json.dumps(document(found, dump=dump), ensure_ascii=False))
+        echo(json_text(document(found, dump=dump)))
     else:
-        click.echo(plain("\n".join(lines(found, dump=dump))))
+        echo("\n".join(lines(found, dump=dump)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..dissectors import ledger as ledgers
+from .terminal import echo
 
 
 @click.command("tables")
@@ -19,8 +20,8 @@ def tables_command(table: str | None) -> None:
     for name, schema in ledgers.schemas().items():
         if table not in (None, name):
             continue
-        click.echo(f"{name}: {schema.metadata[b'description'].decode()}")
+        echo(f"{name}: {schema.metadata[b'description'].decode()}")
         for row in ledgers.describe():
             if row["table"] == name:
                 absent = ", can be absent" if row["nullable"] else ""
-                click.echo(f"  {row['column']} ({row['type']}{absent}): {row['description']}")
+                echo(f"  {row['column']} ({row['type']}{absent}): {row['description']}")

@@ -53,7 +53,13 @@ class Frame:
     chunks: list[dict[str, Any]]
 
 
-def decode(capture: Path, number: int, options: ReadOptions, decoder: Decoder = "auto") -> Frame:
+def decode(
+    capture: Path,
+    number: int,
+    options: ReadOptions,
+    decoder: Decoder = "auto",
+    index_folder: Path | None = None,
+) -> Frame:
     """Decode one frame; what the tracker knows of it is added.
 
     Through the offset index where one is there and fits, else by reading up to the frame.
@@ -68,7 +74,7 @@ def decode(capture: Path, number: int, options: ReadOptions, decoder: Decoder = 
         When tshark is asked for, and is not there or cannot read the capture.
     """
     try:
-        index = Index.find(capture, options)
+        index = Index.find(capture, options, index_folder)
     except (UnfitIndexError, OSError):
         index = None
     ports = list(options.udp_ports or REGISTERED_PORTS)

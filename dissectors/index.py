@@ -2,7 +2,7 @@
 
 It holds the ledger's tables as they are, and for every SCTP packet what only a pass over the whole
 capture knows of it (`_core.index_schemas`); the packets themselves are read from the capture
-again. docs/index.md says what is in it and why.
+again. docs/offset-index.md says what is in it and why.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
+    from pyarrow import parquet
 
     from .ledger import ReadOptions, Row
     from .selection import Range
@@ -43,6 +45,13 @@ REGISTERED_PORTS = (9899,)
 PIECE = "piece"
 
 
+_UNREADABLE = (
+    *(ValueError, TypeError, LookupError, OverflowError, NotImplementedError, MemoryError),
+    OSError,
+)
+"""What Arrow raises where a file holds something else than it should."""
+
+
 class UnfitIndexError(Exception):
     """There is an index, and it is not one of this capture as it is to be read now."""
 
@@ -56,7 +65,7 @@ class Index:
     capture
         The capture.
     folder
-        The index, beside it.
+        The index: beside it, or elsewhere.
     facts
         `Ledger.capture` of the pass that made the index.
     options
@@ -69,32 +78,38 @@ class Index:
     options: ReadOptions
 
     @classmethod
-    def find(cls, capture: Path, options: ReadOptions) -> Index | None:
-        """Return the index beside a capture; None when there is none.
+    def find(cls, capture: Path, options: ReadOptions, folder: Path | None = None) -> Index | None:
+        """Return the index of a capture, in a folder or beside it; None when there is none.
 
         Raises
         ------
         UnfitIndexError
             When there is one that cannot be used; the message says why.
         """
-        folder = folder_of(capture)
+        folder = folder or folder_of(capture)
         if not (folder / HEAD).is_file():
             return None
         try:
             head = json.loads((folder / HEAD).read_bytes())
             reason = _misfit(head, capture, options, folder)
-        except (OSError, ValueError, LookupError, TypeError) as error:
+            made = head["options"] | {"udp_ports": tuple(head["options"]["udp_ports"])}
+            read = ledgers.ReadOptions(**made)
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise UnfitIndexError(f"{folder} is not used: it cannot be read: {error}") from error
         if reason is not None:
             raise UnfitIndexError(f"{folder} is not used: {reason}; --index makes it anew")
-        made = head["options"] | {"udp_ports": tuple(head["options"]["udp_ports"])}
-        return cls(capture, folder, head["facts"], ledgers.ReadOptions(**made))
+        return cls(capture, folder, head["facts"], read)
 
     def kept(self, table: str) -> pa.Table:
-        """Return a table of the ledger, whole."""
-        from pyarrow import parquet
+        """Return a table of the ledger, whole.
 
-        return parquet.read_table(self.folder / f"{table}.parquet").cast(ledgers.schemas()[table])
+        Raises
+        ------
+        ValueError
+            When it is damaged.
+        """
+        with self._damage_told(), self._opened(table) as file:
+            return file.read().cast(ledgers.schemas()[table])
 
     def chunks(self, within: Range | None, association: int | None) -> Iterator[Part]:
         """Read the chunk rows in a window of time and of an association, block by block.
@@ -104,14 +119,13 @@ class Index:
         CaptureError
             When the capture cannot be read.
         ValueError
-            When a packet is not where the index says.
+            When a packet is not where the index says, or the index is damaged.
         """
         from pyarrow import compute as pc
-        from pyarrow import parquet
 
         blocks = self._blocks(within, association)
         descriptions = self.descriptions()
-        with parquet.ParquetFile(self.folder / f"{PACKETS}.parquet") as packets:
+        with self._damage_told(), self._opened(PACKETS) as packets:
             for block in blocks:
                 rows = _only_batch(packets.read_row_group(block["block"]))
                 is_packet = pc.not_equal(rows["standing"], PIECE)
@@ -126,23 +140,29 @@ class Index:
                     yield self._read(block, _with_pieces(rows, wanted), descriptions)
 
     def chunks_of(self, frame: int) -> list[Row]:
-        """Read the chunk rows of one frame; none when it is no SCTP packet."""
+        """Read the chunk rows of one frame; none when it is no SCTP packet.
+
+        Raises
+        ------
+        CaptureError, ValueError
+            As `chunks`.
+        """
         from pyarrow import compute as pc
         from pyarrow import parquet
 
-        path = self.folder / f"{PACKETS}.parquet"
-        found = parquet.read_table(path, filters=[("frame", "=", frame)])
-        found = found.filter(pc.not_equal(found["standing"], PIECE))
-        if not found.num_rows:
-            return []
-        block = found["block"][0].as_py()
-        (row,) = (row for row in self._table(BLOCKS).to_pylist() if row["block"] == block)
-        with parquet.ParquetFile(path) as packets:
+        with self._damage_told(), self._opened(PACKETS) as packets:
+            path = self.folder / f"{PACKETS}.parquet"
+            found = parquet.read_table(path, filters=[("frame", "=", frame)])
+            found = found.filter(pc.not_equal(found["standing"], PIECE))
+            if not found.num_rows:
+                return []
+            block = found["block"][0].as_py()
+            (row,) = (row for row in self._table(BLOCKS).to_pylist() if row["block"] == block)
             rows = _only_batch(packets.read_row_group(block))
-        wanted = rows.filter(pc.equal(rows["frame"], frame))
-        part = self._read(row, _with_pieces(rows, wanted), self.descriptions())
-        found_rows: list[Row] = part.rows.to_pylist()
-        return found_rows
+            wanted = rows.filter(pc.equal(rows["frame"], frame))
+            part = self._read(row, _with_pieces(rows, wanted), self.descriptions())
+            found_rows: list[Row] = part.rows.to_pylist()
+            return found_rows
 
     def place_before(self, frame: int) -> tuple[int, int]:
         """Return offset and number of a frame, not after this one, that reading can start at.
@@ -188,9 +208,27 @@ class Index:
         return [(row["section"], row["offset"], row["length"]) for row in rows]
 
     def _table(self, name: str) -> pa.Table:
+        with self._damage_told(), self._opened(name) as file:
+            return file.read().cast(schemas()[name])
+
+    def _opened(self, name: str) -> parquet.ParquetFile:
+        """Open a table, which whoever gave the capture may have made: it takes memory like that."""
         from pyarrow import parquet
 
-        return parquet.read_table(self.folder / f"{name}.parquet")
+        file = parquet.ParquetFile(self.folder / f"{name}.parquet")
+        if file.metadata.num_rows > self.capture.stat().st_size:
+            file.close()
+            raise ValueError(f"{name} has more rows than the capture has bytes")
+        return file
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        try:
+            yield
+        except _UNREADABLE as error:
+            raise ValueError(
+                f"{self.folder} is damaged, or of another: {error}; without it the capture is read"
+            ) from error
 
 
 Description = tuple[int, int, int]
@@ -225,6 +263,9 @@ def _misfit(head: Any, capture: Path, options: ReadOptions, folder: Path) -> str
         return "it was made by another version of pathscope"
     if head["capture"] != identity(capture):
         return "the capture has changed since it was made"
+    first_ns, damage = head["facts"]["first_frame_ns"], head["facts"]["damage"]
+    if not isinstance(first_ns, int | None) or not isinstance(damage, str | None):
+        return "its facts are none of a capture"
     made, asked = head["options"], normal(options)
     if not options.flows:
         # The tables of SCTP are the same with and without them.

@@ -173,7 +173,14 @@ def _name(source: Source) -> str:
     return f"{name} and {len(more)} more" if more else name
 
 
-def _open(source: Source, options: ReadOptions, *, stream: str | None = None) -> _core.Pass:
+def begin(
+    source: Source,
+    options: ReadOptions,
+    *,
+    stream: str | None = None,
+    index_block_bytes: int | None = None,
+) -> _core.Pass:
+    """Begin a pass: with the rows of a streamed table, or with blocks for an offset index."""
     return _core.Pass(
         paths_of(source),
         bin_ns=options.bin_ns,
@@ -185,6 +192,7 @@ def _open(source: Source, options: ReadOptions, *, stream: str | None = None) ->
         flow_capacity=options.flow_capacity,
         association_capacity=options.association_capacity,
         hosts=[list(host) for host in options.hosts],
+        index_block_bytes=index_block_bytes,
     )
 
 
@@ -215,7 +223,7 @@ def read(
         When libpcap does not take the filter.
     """
     options = options or ReadOptions()
-    running = _open(source, options, stream=SIGHTINGS if options.sightings else None)
+    running = begin(source, options, stream=SIGHTINGS if options.sightings else None)
     sightings = _Sightings() if options.sightings else None
     while running.step(STEP_RECORDS):
         if sightings is not None:
@@ -224,12 +232,17 @@ def read(
             progress(*running.progress())
     if sightings is not None:
         sightings.keep(running)
-    result = running.finish()
-    tables = {name: _table([batch]) for name, batch in result["tables"].items()}
+    ledger = of_pass(source, running.finish(), options)
     if sightings is not None:
-        tables[SIGHTINGS] = _table(sightings.batches)
+        ledger.tables[SIGHTINGS] = _table(sightings.batches)
         if sightings.left_out:
-            result["capture"]["unlisted"][SIGHTINGS] = sightings.left_out
+            ledger.capture["unlisted"][SIGHTINGS] = sightings.left_out
+    return ledger
+
+
+def of_pass(source: Source, result: dict[str, Any], options: ReadOptions) -> Ledger:
+    """Return the ledger of what a pass has found, without the table of sightings."""
+    tables = {name: _table([batch]) for name, batch in result["tables"].items()}
     return Ledger(_name(source), result["capture"], tables, options)
 
 
@@ -277,7 +290,7 @@ def stream_from(
     """
     import pyarrow as pa
 
-    running = _open(source, options_for(table, options), stream=table)
+    running = begin(source, options_for(table, options), stream=table)
     more = True
     given = False
     while more:

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 
 
 def rows(
-    source: Source, table: str, options: ReadOptions | None, selection: Selection
+    source: Source,
+    table: str,
+    options: ReadOptions | None,
+    selection: Selection,
+    index_folder: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the selected rows of a table as record batches; at least one, which may be empty.
+
+    The index is looked for beside the capture, or in the folder that is named.
 
     Raises
     ------
@@ -38,7 +44,7 @@ def rows(
     schema = ledgers.schemas()[table]
     selection.check(table, schema)
     asked = ledgers.options_for(table, options)
-    index = _index(source, asked)
+    index = _index(source, asked, index_folder)
     if table not in ledgers.streamed_names():
         return _kept(source, table, asked, selection, index)
     # The index knows chunks; of everything, a pass reads them just as well.
@@ -47,12 +53,12 @@ def rows(
     return _streamed(source, table, asked, selection)
 
 
-def _index(source: Source, options: ReadOptions) -> Index | None:
+def _index(source: Source, options: ReadOptions, folder: Path | None) -> Index | None:
     paths = ledgers.paths_of(source)
     if len(paths) != 1 or paths[0] == ledgers.STANDARD_INPUT:
         return None
     try:
-        return Index.find(Path(paths[0]), options)
+        return Index.find(Path(paths[0]), options, folder)
     except UnfitIndexError:
         return None  # whoever wants to know why asks `Index.find`
 

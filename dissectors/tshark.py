@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 
+LIMIT_S = 300.0
+"""For a frame and all before it. Packets that a decoder is long, or for ever, at have been found in
+one after another of Wireshark's."""
+
 
 class TsharkError(Exception):
     """tshark or pyshark is not there, or cannot read the capture."""
@@ -52,7 +56,15 @@ def layers(capture: Path, frame: int, udp_ports: Iterable[int]) -> list[Node] | 
     for port in udp_ports:
         command += ["-d", f"udp.port=={port},sctp"]
     try:
-        done = subprocess.run([*command, "-r", str(capture)], capture_output=True, check=False)  # noqa: S603 (no shell)
+        done = subprocess.run(  # noqa: S603 (no shell)
+            [*command, "-r", str(capture)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TsharkError(f"{capture}: tshark was not done with it after {LIMIT_S:g} s") from error
     except OSError as error:
         raise TsharkError(f"tshark cannot be run: {error}") from error
     start, end = done.stdout.find(b"<packet>"), done.stdout.rfind(b"</packet>")

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 DOCS = Path(__file__).parent
-SCHEMA = DOCS.parent / "reports" / "result.schema.json"
-COMPARE_SCHEMA = DOCS.parent / "reports" / "compare" / "compare.schema.json"
-STORY_SCHEMA = DOCS.parent / "reports" / "story.schema.json"
 CAPTURES = DOCS.parent / "fixtures" / "captures"
-STUDY_SCHEMA = DOCS.parent / "replay" / "lab" / "study.schema.json"
-NS2_SCHEMA = DOCS.parent / "replay" / "lab" / "ns2" / "ns2.schema.json"
-LAB_SCHEMA = DOCS.parent / "replay" / "lab" / "scenario.schema.json"
+REPORTS = DOCS.parent / "reports"
+SCHEMA = REPORTS / "result.schema.json"
+COMPARE_SCHEMA = REPORTS / "compare" / "compare.schema.json"
+STORY_SCHEMA = REPORTS / "story.schema.json"
+REPLAY = DOCS.parent / "replay"
+LAB_SCHEMA = REPLAY / "lab" / "scenario.schema.json"
+NS2_SCHEMA = REPLAY / "lab" / "ns2" / "ns2.schema.json"
+STUDY_SCHEMA = REPLAY / "lab" / "study.schema.json"
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 HELP_WIDTH = 98
@@ -94,14 +96,18 @@ class Contract:
 
     def __init__(self, path: Path = SCHEMA) -> None:
         self.schema: Node = json.loads(path.read_text(encoding="utf-8"))
-        self.definitions: dict[str, Node] = self.schema["$defs"]
+        self.definitions: dict[str, Node] = self.schema.get("$defs", {})
 
     def fields(self) -> Iterator[str]:
         """Every object of the contract with its fields, and every word with its meaning."""
         yield from ("", "## The document", "")
         yield from self._object(self.schema)
         for name, node in self.definitions.items():
-            yield from ("", f"## {name}", "", node["description"])
+            yield from ("", f"## {name}")
+            if "description" in node:
+                yield from ("", node["description"])
+            elif "properties" not in node:
+                yield from ("", f"{self._type(node)}.")
             if "oneOf" in node and all("const" in one for one in node["oneOf"]):
                 yield ""
                 yield from self._words(node)
@@ -224,6 +230,8 @@ class Settings:
 
     def _row(self, node: Node, key: str) -> tuple[str, str, str, str]:
         field = node["properties"][key]
+        if field.get("$ref", "").startswith("#"):
+            field = {"default": self._named(field).get("default")} | field
         default = ""
         if key in node.get("required", ()):
             default = "needed"
@@ -233,13 +241,25 @@ class Settings:
             default = f"ns-2's: `{json.dumps(field['x-ns2'])}`"
         return f"`{key}`", self._values(field), default, field.get("description", "")
 
+    def _named(self, field: Node) -> Node:
+        found: Node = self.schema["$defs"][field["$ref"].rpartition("/")[2]]
+        return found
+
     def _values(self, field: Node) -> str:
         if "$ref" in field:
-            name = field["$ref"].rpartition("/")[2]
-            inner = self.schema["$defs"][name]
-            return f"[{name}](#{name})" if "properties" in inner else name
+            file, _, path = field["$ref"].rpartition("#/$defs/")
+            name = path.partition("/")[0]
+            if file:  # Scenarios are what others borrow from.
+                return f"[{name}](settings-scenario.md#{name})"
+            inner = self._named(field)
+            return f"[{name}](#{name})" if "properties" in inner else self._values(inner)
         if "const" in field or "enum" in field:
-            return ", ".join(f"`{word}`" for word in field.get("enum", [field.get("const")]))
+            words = field.get("enum", [field.get("const")])
+            return ", ".join(f"`{w if isinstance(w, str) else json.dumps(w)}`" for w in words)
+        if "pattern" in field:
+            return "name"
+        if "type" not in field:
+            return "see there"
         kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
         found = " or ".join(self._kind(field, kind) for kind in kinds)
         if "maximum" in field:
@@ -334,6 +354,9 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "commands": commands,
         "fields": contract.fields,
         "compare-fields": Contract(COMPARE_SCHEMA).fields,
+        "fidelity-fields": Contract(REPORTS / "replay" / "fidelity.schema.json").fields,
+        "live-fields": Contract(REPORTS / "replay" / "live.schema.json").fields,
+        "qlog-fields": Contract(REPORTS / "qlog.schema.json").fields,
         "story-fields": Contract(STORY_SCHEMA).fields,
         "findings": findings,
         "causes": lambda: contract.words("cause"),
@@ -341,7 +364,8 @@ def parts() -> dict[str, Callable[[], Iterator[str]]]:
         "study-settings": Settings(STUDY_SCHEMA).tables,
         "quantities": lambda: defined(QUANTITIES),
         "study-numbers": lambda: defined(NUMBERS),
-        "walk-settings": lambda: Settings(LAB_SCHEMA).tables("walk", "crowd", "impairment"),
+        "profile-settings": Settings(REPLAY / "profiles" / "profile.schema.json").tables,
+        "scenario-settings": Settings(LAB_SCHEMA).tables,
     } | {name: (lambda key=key: contract.measures(key)) for name, key in measured.items()}
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..analyzer.json_text import parsed
 from .lab.folder import REPLAY
 from .packets.orders import (
     BitRate,
@@ -74,7 +75,7 @@ class Replay:
     @classmethod
     def of_run(cls, folder: Path) -> Replay:
         """Return what the folder of a replay says."""
-        told = json.loads((folder / REPLAY).read_text(encoding="utf-8"))
+        told = parsed((folder / REPLAY).read_text(encoding="utf-8"))
         del told["schema"]
         profile = told["profile"]
         told["profile"] = None if profile is None else parse(profile)

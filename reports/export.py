@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
+import secrets
 import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import pyarrow as pa
 
+from .unseen import json_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 Format = Literal["csv", "json", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "json", "parquet")
@@ -40,15 +42,13 @@ def whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         return
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists; --force overwrites it")
+    # Not by tempfile, which makes it private: a result is as open as the user's other files.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with _named(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+        made = temporary.open("xb")
     try:
-        with _named(path), os.fdopen(handle, "wb") as stream:
+        with _named(path), made as stream:
             yield stream
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp makes it private; a result is an ordinary file
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -79,7 +79,7 @@ def write_table(
     rows = 0
     for batch in batches:
         for row in batch.to_pylist():
-            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            stream.write(json_text(row).encode() + b"\n")
         rows += batch.num_rows
     return rows
 

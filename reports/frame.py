@@ -19,7 +19,7 @@ def lines(frame: Frame, *, dump: bool) -> Iterator[str]:
     for layer in frame.layers:
         yield from _node(layer, 0, of_tshark=frame.decoder == "tshark")
     if frame.packet is not None:
-        yield from _known(frame.packet, frame.chunks)
+        yield from known_lines(frame.packet, frame.chunks)
     if dump:
         yield "Bytes"
         yield from _dump(frame.data)
@@ -60,7 +60,8 @@ def _node(node: dict[str, Any], depth: int, *, of_tshark: bool) -> Iterator[str]
         yield from _node(field, depth + 1, of_tshark=of_tshark)
 
 
-def _known(packet: dict[str, Any], chunks: list[dict[str, Any]]) -> Iterator[str]:
+def known_lines(packet: dict[str, Any], chunks: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what the tracker knows of a packet and of its chunks."""
     yield "In the capture"
     if packet["association"] is None:
         yield f"{INDENT}of no association"

@@ -45,6 +45,12 @@ def units() -> dict[tuple[str, str], str]:
 
 
 @cache
+def definitions() -> dict[tuple[str, str], str]:
+    """Return the definition of every number, in the words of docs/metrics.md, by the same keys."""
+    return {key: str(field.get("description", "")) for key, field in _numbers().items()}
+
+
+@cache
 def _numbers() -> dict[tuple[str, str], Node]:
     found: dict[tuple[str, str], Node] = {}
     _collect({"properties": _definitions()["document"]["properties"]}, "", found)

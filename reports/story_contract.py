@@ -1,4 +1,4 @@
-"""The contract `pathscope.story/1` (docs/explain.md, story.schema.json): stories to JSON."""
+"""The contract `pathscope.story/1` (docs/contract-story.md): stories to JSON."""
 
 from __future__ import annotations
 

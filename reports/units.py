@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 _STEP = 1000.0
+_NS_PER_S = 1_000_000_000
+
+
+def seconds(ns: int) -> str:
+    """Return nanoseconds as seconds with all nine digits, as Wireshark writes times.
+
+    >>> seconds(10_996_465_920), seconds(-1)
+    ('10.996465920', '-0.000000001')
+    """
+    whole, rest = divmod(abs(ns), _NS_PER_S)
+    return f"{'-' if ns < 0 else ''}{whole}.{rest:09}"
 
 
 def duration(time_s: float) -> str:

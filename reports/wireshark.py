@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .units import seconds
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,8 +21,6 @@ NO_QUOTES = "!icmp && !icmpv6"
 
 NS2_TRACE = "ns-2 trace"
 """Format of a capture that is none."""
-
-NS_PER_S = 1_000_000_000
 
 
 def annotated(document: Node) -> Node:
@@ -57,9 +57,9 @@ def _annotate_association(association: Node, *, is_numbered: bool) -> None:
     for path in association["paths"]:
         path["wireshark"] = f"{whole} && {_between(path['a_address'], path['b_address'])}"
     for handover in association["handovers"]:
-        handover["wireshark"] = f"{whole} && {_window(*_span(handover['instants']))}"
+        handover["wireshark"] = f"{whole} && {window_filter(*_span(handover['instants']))}"
     for excursion in association["excursions"]:
-        window = _window(excursion["start"]["ns"], excursion["end"]["ns"])
+        window = window_filter(excursion["start"]["ns"], excursion["end"]["ns"])
         excursion["wireshark"] = f"{whole} && {window}"
     _annotate_findings(association, is_numbered=is_numbered)
 
@@ -80,7 +80,7 @@ def association_filter(association: Node) -> str:
     ports = " && ".join(f"sctp.port == {end['port']}" for end in ends.values())
     tags = [f"{end['vtag']:#010x}" for end in ends.values() if end["vtag"] is not None]
     if not tags:
-        return f"{ports} && {_window(association['start_ns'], association['end_ns'])}"
+        return f"{ports} && {window_filter(association['start_ns'], association['end_ns'])}"
     one_of = ", ".join(tags)
     tagged = f"(sctp.verification_tag in {{{one_of}}} || sctp.init_initiate_tag in {{{one_of}}})"
     return f"{ports} && {tagged} && {NO_QUOTES}"
@@ -94,7 +94,12 @@ def flow_filter(flow: Node) -> str:
         f"{protocol}.srcport == {source['port']} && {protocol}.dstport == {destination['port']})"
         for source, destination in ((a, b), (b, a))
     )
-    return f"({ways}) && {_window(flow['start_ns'], flow['end_ns'])} && {NO_QUOTES}"
+    return f"({ways}) && {window_filter(flow['start_ns'], flow['end_ns'])} && {NO_QUOTES}"
+
+
+def within(expression: str, from_ns: int, to_ns: int) -> str:
+    """Return the filter for those of a filter's packets that a window of time has."""
+    return f"({expression}) && {window_filter(from_ns, to_ns)}"
 
 
 def frames_filter(frames: list[int]) -> str:
@@ -117,14 +122,9 @@ def _span(instants: dict[str, Node]) -> tuple[int, int]:
     return min(times), max(times)
 
 
-def _window(from_ns: int, to_ns: int) -> str:
-    return f"frame.time_epoch >= {_epoch(from_ns)} && frame.time_epoch <= {_epoch(to_ns)}"
-
-
-def _epoch(ns: int) -> str:
-    """Seconds since 1970 with all nine digits: a float has too few."""
-    seconds, rest = divmod(abs(ns), NS_PER_S)
-    return f"{'-' if ns < 0 else ''}{seconds}.{rest:09}"
+def window_filter(from_ns: int, to_ns: int) -> str:
+    """Return the filter for the frames of a window of time, in ns since 1970, both ends in it."""
+    return f"frame.time_epoch >= {seconds(from_ns)} && frame.time_epoch <= {seconds(to_ns)}"
 
 
 def named(document: Node) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pathscope
 import pytest
 from crafting import Pcapng, Record, ethernet_records, pcap
-from pathscope.cli import terminal
+from pathscope.cli import COMMANDS, terminal
 from pyarrow import parquet
 from running import ASCONF, CAPTURES, FAILOVER, LOSSY, PROGRAM, ROOT, RUNS, inside, outside
 
@@ -39,11 +39,23 @@ def loaded_by(*arguments: object) -> set[str]:
     return set(found.stdout.rpartition("LOADED")[2].split())
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["analyze", "--help"]])
+SLOW = frozenset(
+    {
+        *("numpy", "pyarrow", "pandas", "scipy", "duckdb", "jsonschema", "rich", "pyshark"),
+        *("plotly", "dash", "flask", "kaleido", "dask", "distributed", "fsspec"),
+        *("asyncio", "concurrent.futures", "importlib.metadata", "multiprocessing", "subprocess"),
+    }
+)
+"""What takes longer to import than help takes to print."""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], *([name, "--help"] for name in COMMANDS)], ids=" ".join
+)
 def test_help_is_quick_to_start(arguments: list[str]) -> None:
     """Help, and completion at every key, must not wait for what only a reading needs."""
     loaded = loaded_by(*arguments)
-    assert not loaded & {"numpy", "pyarrow", "pandas", "rich", "subprocess", "jsonschema"}
+    assert not loaded & SLOW
     assert not any(name.startswith("pathscope.analyzer") for name in loaded)
 
 

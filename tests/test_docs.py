@@ -5,24 +5,16 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import click
 import pathscope
 import pytest
-from pathscope import cli
 from pathscope.analyzer.compare import runs
 from pathscope.reports import units
 from pathscope.reports.compare import cells
-from running import FAILOVER, MIXED, PROGRAM, ROOT, outside
+from running import FAILOVER, MIXED, ROOT
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 MANUAL = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
@@ -73,13 +65,19 @@ def test_generated_parts_are_up_to_date(path: Path) -> None:
     [
         ("ledger.md", {"tables"}),
         ("cli.md", {"commands"}),
-        ("compare.md", {"compare-fields"}),
-        ("explain.md", {"story-fields"}),
+        ("contract-compare.md", {"compare-fields"}),
+        ("contract-fidelity.md", {"fidelity-fields"}),
+        ("contract-live.md", {"live-fields"}),
+        ("contract-qlog.md", {"qlog-fields"}),
+        ("contract-story.md", {"story-fields"}),
         ("findings.md", {"findings"}),
-        ("index.md", {"index-tables"}),
-        ("lab-ns2.md", {"ns-settings"}),
+        ("offset-index.md", {"index-tables"}),
+        ("settings-ns2.md", {"ns-settings"}),
+        ("settings-profile.md", {"profile-settings"}),
+        ("settings-scenario.md", {"scenario-settings"}),
+        ("settings-study.md", {"study-settings"}),
         ("result.md", {"fields"}),
-        ("studies.md", {"quantities", "study-numbers", "study-settings"}),
+        ("studies.md", {"quantities", "study-numbers"}),
         ("metrics.md", {"causes", *MEASURED}),
     ],
 )
@@ -152,145 +150,6 @@ def test_the_analysis_gives_every_key_that_is_defined_of_flows() -> None:
         assert all(set(found) == keys()[name] for found in several), name
 
 
-@dataclass
-class Example:
-    """A command of the manual with the output shown for it, if any."""
-
-    command: str
-    output: list[str] = field(default_factory=list)
-
-
-def examples(text: str) -> Iterator[Example]:
-    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        example: Example | None = None
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                if example is not None:
-                    yield example
-                example = Example(line[2:])
-            elif example is None:
-                pytest.fail(f"a console block begins with a command: {line}")
-            elif example.command.endswith("\\") and not example.output:
-                example.command += "\n" + line.removeprefix("> ")
-            else:
-                example.output.append(line)
-        if example is not None:
-            yield example
-
-
-def matches(shown: list[str], real: list[str]) -> bool:
-    """Compare line by line; a line `...` stands for any number of lines."""
-    if not shown:
-        return not real
-    if shown[0].strip() == ANYTHING:
-        return any(matches(shown[1:], real[skip:]) for skip in range(len(real) + 1))
-    return bool(real) and shown[0].rstrip() == real[0].rstrip() and matches(shown[1:], real[1:])
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Analyze some captures, for commands that ask what came of them."""
-    folder = tmp_path_factory.mktemp("dataset") / "dataset"
-    pathscope.analyze_many(FAILOVER.parent, folder)
-    return folder
-
-
-@pytest.fixture
-def place(tmp_path: Path, dataset: Path) -> Path:
-    """Make a folder like the repository, with a capture, its events and a dataset at hand."""
-    (tmp_path / "dataset").symlink_to(dataset)
-    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
-    for file in (FAILOVER, FAILOVER.parent / "events.jsonl"):
-        shutil.copy(file, tmp_path)
-    (tmp_path / "home" / ".local/share/bash-completion/completions").mkdir(parents=True)
-    kept = tmp_path / "home" / ".local/share/pathscope/baselines/before"
-    shutil.copytree(ROOT / "fixtures" / "compare" / "rto-500", kept)
-    program = tmp_path / "bin" / "pathscope"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {PROGRAM[0]} -c "{PROGRAM[2]}" "$@"\n')
-    program.chmod(0o755)
-    return tmp_path
-
-
-def run(command: str, place: Path) -> list[str]:
-    """Run a command as on a terminal: output and errors together; it must succeed."""
-    path = f"{place / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    found = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=place,
-        env={**os.environ, "PATH": path, "HOME": str(place / "home"), "XDG_DATA_HOME": ""},
-        timeout=120,
-        check=False,
-    )
-    assert found.returncode == 0, f"{command}\n{found.stdout}"
-    return found.stdout.splitlines()
-
-
-def made_by(target: str) -> str:
-    """The pathscope command that a make target runs, if it runs one."""
-    steps = subprocess.run(
-        ["make", "--dry-run", "--always-make", target],
-        capture_output=True, text=True, cwd=ROOT, check=True,
-    ).stdout.replace("\\\n", " ").splitlines()  # fmt: skip
-    commands = [step.removeprefix(".venv/bin/") for step in steps]
-    return "\n".join(step for step in commands if step.startswith("pathscope "))
-
-
-@pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
-def test_commands_of_the_manual(path: Path, place: Path) -> None:
-    for example in examples(path.read_text()):
-        program, _, target = example.command.partition(" ")
-        if program == "make":
-            command = made_by(target)
-            assert command or not example.output, f"make {target} shows what no test can show"
-        else:
-            assert program == "pathscope", f"{path.name}: {example.command} is not run by any test"
-            command = example.command
-        real = run(command, place)
-        if example.output:
-            assert matches(example.output, real), "\n".join([command, *real])
-
-
-def test_readme_shows_what_analyze_says() -> None:
-    found = list(examples((ROOT / "README.md").read_text()))
-    assert any(one.command.startswith("pathscope analyze") and one.output for one in found)
-
-
-def test_demo_shows_the_handovers(place: Path) -> None:
-    shown = "\n".join(run(made_by("demo"), place))
-    assert shown.count("Handover ") == 2
-
-
-def helps(command: click.Command = cli.main, name: str = "pathscope") -> dict[str, str]:
-    found = {name: command.help or ""}
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for inner in command.list_commands(context):
-            known = command.get_command(context, inner)
-            assert known is not None
-            found |= helps(known, f"{name} {inner}")
-    return found
-
-
-@pytest.mark.parametrize("name", helps())
-def test_every_help_has_an_example_that_runs(name: str, place: Path) -> None:
-    _, _, after = helps()[name].partition("Example:\n")
-    command = after.strip().replace("\\\n", " ")
-    assert command.startswith(name)
-    run(command, place)
-
-
-@pytest.mark.parametrize("name", helps())
-def test_cli_page_shows_the_true_help(name: str) -> None:
-    words = [*name.split()[1:], "--help"]
-    shown = outside(*words, environment={"COLUMNS": "100"}).stdout
-    lines = "\n".join(line.rstrip() for line in shown.splitlines())
-    assert f"## {name}\n\n```text\n{lines}\n```" in (ROOT / "docs" / "cli.md").read_text()
-
-
 @pytest.mark.parametrize(
     "module", [pathscope, units, cells, runs], ids=lambda module: module.__name__
 )
@@ -301,21 +160,25 @@ def test_examples_in_docstrings(module: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
-def test_python_examples(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    assert doctest.testfile(str(path), module_relative=False).failed == 0
+def anchors(path: Path) -> set[str]:
+    """What links can name in a page, as GitHub and the site make it of headings."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    words = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
+    return {re.sub(r"\s", "-", one.strip()) for one in words}
 
 
 @pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]*)(?:#[^)\s]*)?\)", path.read_text()):
-        if target and "://" not in target:
-            assert (path.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", path.read_text()):
+        if "://" in target:
+            continue
+        place = path.parent / target if target else path
+        assert place.exists(), target
+        assert not anchor or anchor in anchors(place), f"{target}#{anchor}"
 
 
 @pytest.mark.parametrize("path", MANUAL, ids=lambda path: path.name)
 def test_make_targets_exist(path: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = re.findall(r"(?:`|\$ |^ {4})make ([a-z]+)", path.read_text(), re.MULTILINE)
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = re.findall(r"(?:`|\$ )make ([a-z-]+)", path.read_text(), re.MULTILINE)
     assert set(named) <= targets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -177,3 +178,44 @@ def test_the_stored_runs_are_of_two_settings() -> None:
     assert len(found) == 8
     assert {run.scenario for run in found} == {"failover"}
     assert {run.settings["client.sctp.rto_max_ms"] for run in found} == {1000}
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path, store: Path) -> None:
+    os.mkfifo(tmp_path / "a.pcap")
+    (tmp_path / "b.pcap").symlink_to("/dev/zero")
+    (tmp_path / "c.pcap").touch()
+    assert kinds(str(tmp_path), store) == [("capture", "c.pcap")]
+
+
+def test_folders_may_be_thousands_deep(tmp_path: Path, store: Path) -> None:
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("d", dir_fd=here)
+        there = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = there
+    os.close(os.open("x.pcap", os.O_CREAT, dir_fd=here))
+    os.close(here)
+    assert kinds(str(tmp_path), store) == [("capture", "x.pcap")]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"schema": "pathscope.result/1"}'])
+def test_a_result_that_is_none(tmp_path: Path, text: str) -> None:
+    place = tmp_path / "result.json"
+    place.write_text(text)
+    assert len(read_set(str(place)).unread) == 1
+
+
+def test_a_result_with_parts_of_no_capture(tmp_path: Path) -> None:
+    document = result()
+    place = tmp_path / "result.json"
+    made_up: list[dict[str, object]] = [
+        {"captures": [1]},
+        {"captures": [{}]},
+        {"associations": [1]},
+        {"flows": [{}]},
+    ]
+    for wrong in made_up:
+        place.write_text(json.dumps({**document, **wrong}))
+        ((_, reason),) = read_set(str(place)).unread
+        assert "of no capture" in reason

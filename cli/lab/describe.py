@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from ...reports.unseen import json_text
+from ..terminal import echo
 from .options import lab_refusals, set_option
 
 
@@ -28,6 +28,6 @@ def describe_command(scenario: str, changes: tuple[str, ...], as_json: bool) -> 
     with lab_refusals():
         loaded = load(catalog.find(scenario), changes)
     if as_json:
-        click.echo(json.dumps(loaded.document(), indent=1, ensure_ascii=False))
+        echo(json_text(loaded.document(), indent=1))
     else:
-        click.echo("\n".join(describe.lines(loaded)))
+        echo("\n".join(describe.lines(loaded)))

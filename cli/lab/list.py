@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ..terminal import echo
+
 
 @click.command("list")
 def list_command() -> None:
@@ -18,4 +20,4 @@ def list_command() -> None:
     names = catalog.names()
     width = max(map(len, names), default=0)
     for name in names:
-        click.echo(f"{name:{width}}  {catalog.description(name)}")
+        echo(f"{name:{width}}  {catalog.description(name)}")

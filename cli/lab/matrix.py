@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..faults import Failure
+from ..terminal import echo
 from .options import kernel_of, kernel_option, lab_refusals, set_option
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def matrix_command(
         grid = matrix.cells(catalog.find(scenario), changes, varied, repetitions)
         if dry_run:
             for cell in grid:
-                click.echo(f"{folder.state(out / cell.place)}  {out / cell.place}")
+                echo(f"{folder.state(out / cell.place)}  {out / cell.place}")
             return
         chosen = choose(kernel_of(kernel), grid[0].scenario["engine"])
         failures, slow = [], []
@@ -77,8 +78,8 @@ def matrix_command(
                 elif reasons := folder.too_slow(out / cell.place):
                     slow.append(f"{out / cell.place}: {', '.join(reasons)}")
     for run in slow:
-        click.echo(f"warning: the machine did not keep up: {run}", err=True)
-    click.echo(out)
+        echo(f"warning: the machine did not keep up: {run}", err=True)
+    echo(out)
     if failures:
         raise Failure(f"{len(failures)} of {len(grid)} runs failed:\n" + "\n".join(failures))
 

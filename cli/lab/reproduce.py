@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...reports.unseen import json_text
 from ..faults import Failure, Refusal
+from ..terminal import echo
 from .options import kernel_of, kernel_option, lab_refusals
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def reproduce_command(
             for name, runs in plan.items():
                 for one in runs:
                     at = place / name / one.cell.place
-                    click.echo(f"{folder.state(at)}  {at}")
+                    echo(f"{folder.state(at)}  {at}")
             return
         _check_packages()
         reproduce.claim(found, place, quick=quick)
@@ -155,7 +156,7 @@ def _write(study: Study, plan: Plan, made: dict[str, list[Run]], out: Path, *, q
     }
     result = document(study.name, study.settings, made, facts, numbers)
     out.mkdir(parents=True, exist_ok=True)
-    written = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+    written = json_text(result, indent=1) + "\n"
     (out / reproduce.RESULT).write_text(written, encoding="utf-8")
     (out / "study.md").write_text(text(result), encoding="utf-8")
     (out / "study.html").write_text(page(result), encoding="utf-8")
@@ -163,13 +164,13 @@ def _write(study: Study, plan: Plan, made: dict[str, list[Run]], out: Path, *, q
 
 def _tell(made: dict[str, list[Run]], out: Path, *, complete: bool) -> None:
     for name in ("study.json", "study.md", "study.html"):
-        click.echo(out / name)
+        echo(out / name)
     # A run of several routes is one run.
     runs = {run.place: run for found in made.values() for run in found}.values()
     slow = [f"{run.place}: {', '.join(run.slow)}" for run in runs if run.slow]
     if slow:
         what = f"warning: in {len(slow)} of {len(runs)} runs the machine did not keep up"
-        click.echo(f"{what}:\n{_listed(slow)}", err=True)
+        echo(f"{what}:\n{_listed(slow)}", err=True)
     failures = [f"{run.place}: {run.failure}" for run in runs if run.failure is not None]
     if not complete:
         raise Failure(f"interrupted: {len(failures)} runs are left; the same command goes on")

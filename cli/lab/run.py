@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..terminal import echo
 from .options import kernel_of, kernel_option, lab_refusals, set_option
 
 
@@ -43,8 +44,8 @@ def run_command(
         chosen = choose(kernel_of(kernel), loaded["engine"])
         place = out or Path(f"{loaded.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
         where = "simulated" if chosen == "ns2" else f"and some more, in the {chosen}"
-        click.echo(f"{loaded.name}: {loaded['duration_s']:g} s, {where}", err=True)
+        echo(f"{loaded.name}: {loaded['duration_s']:g} s, {where}", err=True)
         run(loaded, place, chosen, force=force)
     for reason in too_slow(place):
-        click.echo(f"warning: the machine did not keep up: {reason}", err=True)
-    click.echo(place)
+        echo(f"warning: the machine did not keep up: {reason}", err=True)
+    echo(place)

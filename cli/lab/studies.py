@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..terminal import echo
 from .options import lab_refusals
 
 
@@ -20,6 +21,6 @@ def studies_command() -> None:
     with lab_refusals():
         for name in study.names():
             found = study.load(study.find(name))
-            click.echo(f"{name}: {found.settings['title']} {found.settings['source']}")
+            echo(f"{name}: {found.settings['title']} {found.settings['source']}")
             for experiment, settings in found.experiments.items():
-                click.echo(f"  {experiment}: {settings['title']}")
+                echo(f"  {experiment}: {settings['title']}")

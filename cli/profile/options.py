@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..faults import Failure, Refusal, refusals
-from ..terminal import plain
+from ..terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ def tell(warnings: Sequence[str], *, strict: bool) -> None:
         When there are warnings and `strict` is given.
     """
     for warning in warnings:
-        click.echo(f"warning: {plain(warning)}", err=True)
+        echo(f"warning: {warning}", err=True)
     if warnings and strict:
         raise Failure(f"--strict: {len(warnings)} warnings, nothing is written")
 
@@ -83,10 +83,10 @@ def tell(warnings: Sequence[str], *, strict: bool) -> None:
 def write(path: Path, text: str, *, force: bool) -> None:
     """Write a file whole or not at all; `-` is standard output."""
     if str(path) == "-":
-        click.echo(text, nl=False)
+        echo(text, nl=False)
         return
     from ...reports.export import whole_file
 
     with whole_file(path, force=force) as stream:
         stream.write(text.encode())
-    click.echo(f"wrote {path}", err=True)
+    echo(f"wrote {path}", err=True)

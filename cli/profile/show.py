@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..terminal import echo
 from .options import FILE, duration_option, force_option, path_option, profile_refusals, write
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def show_command(
 
             write(plot, page(figure(loaded, known, duration_ns)), force=force)
         for step in steps:
-            click.echo(_line(step))
+            echo(_line(step))
 
 
 def _line(step: Step) -> str:
     from ...replay.lab.netem import arguments
-    from ..terminal import plain
+    from ...reports.unseen import plain
 
     words = " ".join(arguments(step.impairment))
     return plain(f"{step.at_ns / 1e9:>12.6f} s  {step.path} {step.direction}  {words}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-import click
-
 from ..options import read_options
+from ..terminal import echo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +98,7 @@ def _derived(given: Given) -> dict[str, Any]:
         # The hosts of a run have one clock.
         found = derive(analyze(first, **how), one_clock=first.is_dir())
     for warning in found.warnings:
-        click.echo(f"warning: --profile-from: {warning}", err=True)
+        echo(f"warning: --profile-from: {warning}", err=True)
     return found.document
 
 

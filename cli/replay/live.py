@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...reports.unseen import json_text
 from ..lab.options import kernel_of, lab_refusals
 from ..options import read_options
-from ..terminal import show
+from ..terminal import echo, show
 from .asking import profile_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _made(given: Given) -> LiveRun:
         repetitions=given.repetitions,
         seed=1 if given.seed is None else given.seed,
         force=given.force,
-        progress=lambda words: click.echo(words, err=True),
+        progress=lambda words: echo(words, err=True),
     )
 
 
@@ -109,12 +109,12 @@ def _report(given: Given, made: LiveRun) -> None:
     from ...reports.replay.live import document, report
 
     found = document(made)
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    text = json_text(found, indent=1) + "\n"
     for file in (made.folder / RESULT, given.json_file):
         if file is not None:
             file.write_text(text, encoding="utf-8")
     show(report(found))
     for place in made.made.runs:
         for reason in too_slow(place):
-            click.echo(f"warning: {place}: the machine did not keep up: {reason}", err=True)
-    click.echo(made.folder)
+            echo(f"warning: {place}: the machine did not keep up: {reason}", err=True)
+    echo(made.folder)

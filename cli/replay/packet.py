@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...reports.unseen import json_text
 from ..faults import Refusal
 from ..lab.options import kernel_of, lab_refusals
-from ..terminal import show
+from ..terminal import echo, show
 
 if TYPE_CHECKING:
     from ...replay.fidelity.tolerances import Tolerances
@@ -90,7 +90,7 @@ def _write(given: Given, out: Path) -> None:
     _native.rewrite(prepared.replay.orders.to_json(), None, out)
     for line in told(prepared.plan):
         _tell(line)
-    click.echo(out)
+    echo(out)
 
 
 def _replay(given: Given, prepared: Prepared) -> None:
@@ -108,7 +108,7 @@ def _replay(given: Given, prepared: Prepared) -> None:
         stopped, outcome = error, error.outcome
     _report(given, outcome)
     if stopped is not None:
-        click.echo(f"Error: {stopped}", err=True)
+        echo(f"Error: {stopped}", err=True)
         sys.exit(INTERRUPTED)
     if outcome.fidelity.failed:
         sys.exit(FAILED)
@@ -150,7 +150,7 @@ def _report(given: Given, outcome: Outcome) -> None:
     from ...reports.replay.document import document
     from ...reports.replay.fidelity import report
 
-    text = json.dumps(document(outcome.fidelity), indent=1, ensure_ascii=False) + "\n"
+    text = json_text(document(outcome.fidelity), indent=1) + "\n"
     for place in (outcome.folder / "fidelity.json", given.json_file):
         if place is not None:
             place.write_text(text, encoding="utf-8")
@@ -159,7 +159,7 @@ def _report(given: Given, outcome: Outcome) -> None:
         _tell(f"warning: {note}")
     if given.analysis:
         _analyze(outcome.folder)
-    click.echo(outcome.folder)
+    echo(outcome.folder)
 
 
 def _too_slow(folder: Path) -> list[str]:
@@ -176,4 +176,4 @@ def _analyze(folder: Path) -> None:
 
 
 def _tell(words: str) -> None:
-    click.echo(words, err=True)
+    echo(words, err=True)

@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from ..lab import batch, tables
-from ..lab.guest import SEARCH
+from ..lab.child import SEARCH
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

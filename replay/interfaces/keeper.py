@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..lab.child import PYTHON
 from . import journal, recovery
 from .commands import InterfaceError
 
@@ -41,7 +42,7 @@ def beside(path: Path) -> Iterator[None]:
         When it cannot be started.
     """
     keeper = subprocess.Popen(
-        [sys.executable, "-m", __name__, str(path.resolve())],
+        [*PYTHON, "-m", __name__, str(path.resolve())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from . import guest, host, tools
+from .child import SEARCH
 from .ns2 import run as ns2
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _kernel_cure(probe: str) -> str:
     modules = MODULES.get(probe)
     if modules is None:
         return "sudo sysctl kernel.unprivileged_userns_clone=1"
-    place = shutil.which("modprobe", path=guest.SEARCH)
+    place = shutil.which("modprobe", path=SEARCH)
     if place is not None:
         asked = [place, "--dry-run", "--all", *modules]
         if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
@@ -115,7 +116,7 @@ def _simulator() -> Check:
 
 
 def _program(name: str, serves: str, package: str) -> Check:
-    place = shutil.which(name, path=guest.SEARCH)
+    place = shutil.which(name, path=SEARCH)
     cure = None if place else apt(package)
     return Check(name, serves, place is not None, place or "not installed", cure)
 

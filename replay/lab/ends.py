@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 from typing import IO, TYPE_CHECKING, Any
+
+from .child import PYTHON
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ class End:
         self.host = host
         self.events = events
         self.log = log
-        command = ["ip", "netns", "exec", host, sys.executable, "-m", module, json.dumps(orders)]
+        command = ["ip", "netns", "exec", host, *PYTHON, "-m", module, json.dumps(orders)]
         with log.open("w") as errors:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True

@@ -16,11 +16,13 @@ import fcntl
 import json
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
+
+from ...analyzer.json_text import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SCHEMA = "pathscope.run/1"
 FACTS, SCENARIO, EVENTS, LOGS = "run.json", "scenario.json", "events.jsonl", "logs"
@@ -50,7 +52,7 @@ def facts(path: Path) -> dict[str, Any]:
         When it cannot be read.
     """
     try:
-        found = json.loads((path / FACTS).read_text(encoding="utf-8"))
+        found = parsed((path / FACTS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FolderError(f"{path}: expected the folder of a run with {FACTS}: {error}") from error
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -70,9 +72,10 @@ def state(path: Path) -> State:
         except BlockingIOError:
             return "running"
         try:
-            told = json.load(file).get("state")
+            found = parsed(file.read())
         except ValueError:
-            told = None
+            found = None
+    told = found.get("state") if isinstance(found, dict) else None
     return told if told in ("failed", "complete") else "interrupted"
 
 
@@ -85,14 +88,20 @@ def capture(path: Path, end: str) -> Path:
         When the run is not complete or has no capture of that end.
     """
     found = facts(path)
-    if found["state"] != "complete":
+    if found.get("state") != "complete":
         raise FolderError(f"{path}: this run is {state(path)}, not complete")
-    if TRACE in found["captures"]:
-        return path / str(found["captures"][TRACE])
-    if end not in found["captures"]:
-        ends = ", ".join(found["captures"])
+    captures = found.get("captures")
+    if not isinstance(captures, dict):
+        raise FolderError(f"{path / FACTS}: expected the names of captures")
+    kind = TRACE if TRACE in captures else end
+    if kind not in captures:
+        ends = ", ".join(captures)
         raise FolderError(f"{path}: no capture of {end} in this run, only of {ends}")
-    return path / str(found["captures"][end])
+    name = str(captures[kind])
+    if Path(name).name != name or name in ("", ".."):
+        # Somebody else's run is not to have any other file read for it.
+        raise FolderError(f"{path / FACTS}: expected a capture in this folder, found {name!r}")
+    return path / name
 
 
 def chosen(path: Path, end: str) -> list[Path]:
@@ -118,15 +127,15 @@ def labels(path: Path) -> list[str]:
     if (path / NODES).is_file():
         return [f"n{number}={name}" for name, number in _nodes(path).items()]
     if (path / REPLAY).is_file():
-        replayed: list[str] = json.loads((path / REPLAY).read_text(encoding="utf-8"))["labels"]
-        return replayed
-    scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
-    return [
-        f"{known[end]}={name}"
-        for name, known in scenario.get("paths", {}).items()
-        for end in CAPTURES
-        if end in known
-    ]
+        with _of_a_run(path / REPLAY):
+            return [str(rule) for rule in _object(path / REPLAY).get("labels", [])]
+    with _of_a_run(path / SCENARIO):
+        return [
+            f"{known[end]}={name}"
+            for name, known in _object(path / SCENARIO).get("paths", {}).items()
+            for end in CAPTURES
+            if end in known
+        ]
 
 
 def hosts(path: Path) -> tuple[tuple[int, ...], ...]:
@@ -134,13 +143,32 @@ def hosts(path: Path) -> tuple[tuple[int, ...], ...]:
     if not (path / NODES).is_file():
         return ()
     numbers = _nodes(path)
-    scenario = json.loads((path / SCENARIO).read_text(encoding="utf-8"))
-    multihomed = scenario.get("multihomed", {}).values()
-    return tuple(tuple(numbers[name] for name in interfaces) for interfaces in multihomed)
+    with _of_a_run(path / SCENARIO):
+        multihomed = _object(path / SCENARIO).get("multihomed", {}).values()
+        return tuple(tuple(numbers[name] for name in interfaces) for interfaces in multihomed)
 
 
 def _nodes(path: Path) -> dict[str, int]:
-    found: dict[str, int] = json.loads((path / NODES).read_text(encoding="utf-8"))
+    return _object(path / NODES)
+
+
+@contextmanager
+def _of_a_run(file: Path) -> Iterator[None]:
+    """Say of a file that is not what a run writes that it is not."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as error:
+        raise FolderError(f"{file}: expected what a run has written") from error
+
+
+def _object(file: Path) -> dict[str, Any]:
+    """Return what a file of the run's folder holds."""
+    try:
+        found = parsed(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FolderError(f"{file}: no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise FolderError(f"{file}: expected an object")
     return found
 
 
@@ -170,11 +198,14 @@ def claim(path: Path, *, force: bool) -> None:
         raise FolderError(f"{path}: expected no folder, an empty one or that of a run")
     if found == "complete" and not force:
         raise FolderError(f"{path}: a complete run is there; --force replaces it")
+    if (path / FACTS).is_symlink():
+        # Whoever made the folder is not to choose what else is written over.
+        raise FolderError(f"{path / FACTS}: a link, which a run does not write through")
     path.mkdir(parents=True, exist_ok=True)
     # First of all: what is interrupted from here on is the folder of an interrupted run.
     (path / FACTS).write_text(json.dumps({"schema": SCHEMA, "state": "running"}), encoding="utf-8")
     for entry in path.iterdir():
-        if entry.is_dir():
+        if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         elif entry.name != FACTS:
             entry.unlink()

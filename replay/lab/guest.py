@@ -10,10 +10,10 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from . import tether
+from .child import PYTHON, SEARCH
 
 STAGE = "pathscope.replay.lab.stage"
 """The module that makes a run of a scenario."""
@@ -61,9 +61,6 @@ def missing() -> str | None:
     return None
 
 
-SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-
-
 def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
     """Run what a folder holds inside a guest, to its end: a scenario, or what `module` reads.
 
@@ -81,7 +78,7 @@ def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
             environment=_environment(),
             modules=MODULES,
             needed=" ".join(NEEDED),
-            python=shlex.quote(sys.executable),
+            python=shlex.join(PYTHON),
             limit_s=limit_s,
             module=module,
         ),

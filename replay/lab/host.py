@@ -10,12 +10,13 @@ namespace, where the machine lets one make some.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 from . import tether
+from .child import PYTHON
 from .guest import STAGE, last_words
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def run(folder: Path, limit_s: float, module: str = STAGE) -> None:
     """
     logs = folder / "logs"
     # A folder under /run is out of sight inside: but a process keeps the folder it is in.
-    stage = [sys.executable, "-m", module, "."]
+    stage = [*PYTHON, "-m", module, "."]
     inside = isolated(*stage)
     command = ["sh", "-c", 'cd "$0" && exec "$@"', str(folder.resolve()), *inside]
     try:
@@ -69,7 +70,7 @@ PROBES = {
     " && tc filter add dev v0 parent ffff: protocol all u32 match u32 0 0"
     " action mirred egress redirect dev v1",
     "netem": "tc qdisc add dev lo root netem delay 1ms",
-    "sctp": f"{sys.executable} -c 'import socket; socket.socket(2, 1, 132)'",
+    "sctp": f"{shlex.join(PYTHON)} -c 'import socket; socket.socket(2, 1, 132)'",
 }
 """What a run does in a kernel, each tried in namespaces that are thrown away."""
 

@@ -5,12 +5,12 @@ The folder of a study has one for each experiment, which is that of a matrix.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...analyzer import quantities
 from ...analyzer.application import alone
+from ...analyzer.json_text import parsed
 from ...analyzer.quantities import ROUTE, Run
 from ...dissectors._core import CaptureError
 from . import experiment, folder, matrix
@@ -80,7 +80,7 @@ def claim(study: Study, out: Path, *, quick: bool) -> None:
             raise folder.FolderError(f"{out}: expected no folder, an empty one or that of a study")
         return
     try:
-        told = json.loads(result.read_text(encoding="utf-8"))
+        told = parsed(result.read_text(encoding="utf-8"))
         there = (told["study"], told["quick"])
     except (ValueError, KeyError, TypeError) as error:
         raise folder.FolderError(f"{result}: expected the results of a study") from error

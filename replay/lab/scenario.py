@@ -48,6 +48,9 @@ IMPAIRING = frozenset(("impair", "link-up"))
 RESERVED = frozenset(("all", "any", "default", "lo"))
 """Names that an interface cannot have."""
 
+MOST_FLOWS = 10_000
+"""Of background traffic: each has a port of its own, and processes that speak for it."""
+
 Key = tuple[str | int, ...]
 """Where in a document: names of tables and keys, and numbers of items."""
 
@@ -290,6 +293,9 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
             except ValueError:
                 yield key, f"expected an IPv4 or IPv6 address, found {path[host]!r}"
                 continue
+            if getattr(address, "scope_id", None) is not None:
+                # Python takes any text for one, spaces and newlines too: `ip -batch` would read it.
+                yield key, f"expected an address without a zone, found {path[host]!r}"
             if str(address) in taken:
                 yield key, f"{address} is taken by {shown(taken[str(address)])}"
             taken[str(address)] = key
@@ -301,8 +307,14 @@ def _mistakes(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
         yield from _mistakes_of_action(settings, number, action)
     own = settings["distributions"]
     yield from impairments.mistakes_of(paths, settings["actions"], own)
+    yield from _mistakes_of_background(settings)
+
+
+def _mistakes_of_background(settings: dict[str, Any]) -> Iterator[tuple[Key, str]]:
+    if sum(flow["flows"] for flow in settings["background"]) > MOST_FLOWS:
+        yield ("background",), f"expected {MOST_FLOWS} flows at most, all together"
     for number, flow in enumerate(settings["background"]):
-        if flow["path"] not in paths:
+        if flow["path"] not in settings["paths"]:
             yield ("background", number, "path"), f"there is no path {flow['path']!r}"
         if flow["protocol"] == "udp" and "rate_kbit" not in flow:
             yield ("background", number), "a flow of udp needs rate_kbit"

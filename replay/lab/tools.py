@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 
-from .guest import SEARCH
+from .child import SEARCH
 
 PROGRAMS = {
     "ip": ("-V", "iproute2"),

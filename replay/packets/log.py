@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from ...analyzer.json_text import parsed
 from ...dissectors.ledger import STANDARD_INPUT
 from .. import _native
 
@@ -158,7 +159,7 @@ def read(path: Path) -> Log:
     whole = path.read_bytes()
     try:
         stream = pa.ipc.open_stream(whole)
-        facts = json.loads((stream.schema.metadata or {}).get(KEY, b"{}"))
+        facts = parsed((stream.schema.metadata or {}).get(KEY, b"{}"))
     except (pa.ArrowInvalid, ValueError) as error:
         raise LogError(f"{path}: no log of a replay: {error}") from error
     found = facts.get("format") if isinstance(facts, dict) else None
@@ -170,7 +171,10 @@ def read(path: Path) -> Log:
     batches: list[pa.RecordBatch] = []
     cut = None
     try:
-        batches.extend(stream)  # keeps what came before an error
+        for batch in stream:  # what came before an error is kept
+            # Arrow takes offsets into a column's bytes as they are: others may have written them.
+            batch.validate(full=True)
+            batches.append(batch)
     except (pa.ArrowInvalid, OSError) as error:
         cut = f"{path}: cut in the middle of rows: {error}"
     if cut is None and not whole.endswith(END):

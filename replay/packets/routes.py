@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from ...dissectors.ledger import Ledger, Row
 
-DEVICE = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,15}", re.ASCII)
-"""What an interface can be called: paths have links of their names."""
+DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,14}", re.ASCII)
+"""What an interface can be called, and no program takes for an option: paths have links of their
+names, which may be a capture's."""
 
 TAKEN = frozenset(("lo", "any", "all", "default"))
 """Names that the kernel or a capture gives to something else."""

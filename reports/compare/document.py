@@ -1,4 +1,4 @@
-"""The contract `pathscope.compare/1` (docs/compare.md, compare.schema.json): comparison to JSON."""
+"""The contract `pathscope.compare/1` (docs/contract-compare.md): comparison to JSON."""
 
 from __future__ import annotations
 

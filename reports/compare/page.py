@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from .. import standalone
 from . import cells
 
 if TYPE_CHECKING:
@@ -13,19 +14,9 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
-body { max-width: 80rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.7rem; line-height: 1.3 }
-h2 { border-top: 1px solid #ddd; padding-top: 1.5rem; margin-top: 2.5rem }
-.table { overflow-x: auto; margin: 1rem 0 }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { padding: .2rem .8rem; text-align: left; border-bottom: 1px solid #eee }
 td { white-space: nowrap }
-th { border-bottom: 1px solid #999; font-weight: 600 }
 .worse { background: #fbeeee } .better { background: #eef8ee } .changed { background: #fdf6e3 }
-.note { color: #666 }
 svg { vertical-align: middle }
-li { overflow-wrap: anywhere }
 """
 
 WIDTH, HEIGHT, MARGIN = 160, 16, 4
@@ -34,14 +25,12 @@ WIDTH, HEIGHT, MARGIN = 160, 16, 4
 
 def page(document: Node) -> str:
     """Return the page of a document of `pathscope.compare/1`: every row of it."""
-    return "\n".join(_lines(document)) + "\n"
+    title = f"{document['baseline']} against {document['candidate']}"
+    body = (f"{line}\n" for line in _lines(document))
+    return "".join(standalone.page(title, body, style=STYLE))
 
 
 def _lines(document: Node) -> Iterator[str]:
-    title = f"{document['baseline']} against {document['candidate']}"
-    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>"
     yield f"<h1>{escape(cells.summary(document))}</h1>"
     yield f"<p>Baseline {escape(document['baseline'])}<br>"
     yield f"Candidate {escape(document['candidate'])}</p>"
@@ -50,7 +39,6 @@ def _lines(document: Node) -> Iterator[str]:
     if left := list(cells.left_out(document)):
         yield "<h2>Left out</h2>"
         yield _list(left)
-    yield "</body>\n</html>"
 
 
 def _group(group: Node) -> Iterator[str]:
@@ -66,7 +54,7 @@ def _group(group: Node) -> Iterator[str]:
     if others:
         what = f"{len(others)} {'number' if len(others) == 1 else 'numbers'} without a difference"
         yield f"<details><summary>{what}</summary>{_numbers(others, notes)}</details>"
-    yield from (f'<p class="note">{escape(line)}</p>' for line in notes.lines())
+    yield from (f'<p class="dim">{escape(line)}</p>' for line in notes.lines())
     if group["differences"]:
         yield "<h3>What happened</h3>"
         yield _list(map(cells.difference, group["differences"]))
@@ -85,7 +73,7 @@ def _numbers(rows: Sequence[Node], notes: cells.Notes) -> str:
         drawn = f"<td>{_drawn(row['ratio'])}</td>"
         body.append(f'<tr class="{escape(row["verdict"])}">{found}{drawn}</tr>')
     head = "".join(f"<th>{escape(cell)}</th>" for cell in (*cells.HEAD, "interval of the ratio"))
-    return f'<div class="table"><table><tr>{head}</tr>{"".join(body)}</table></div>'
+    return f'<div class="scrolled"><table><tr>{head}</tr>{"".join(body)}</table></div>'
 
 
 def _drawn(ratio: Node | None) -> str:
@@ -114,7 +102,7 @@ def _table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> st
         for kind, found in rows
     )
     first = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    return f'<div class="table"><table><tr>{first}</tr>{body}</table></div>'
+    return f'<div class="scrolled"><table><tr>{first}</tr>{body}</table></div>'
 
 
 def _list(texts: Iterable[str]) -> str:

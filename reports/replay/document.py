@@ -1,4 +1,4 @@
-"""The contract `pathscope.fidelity/1` (docs/fidelity.md, fidelity.schema.json): report to JSON."""
+"""The contract `pathscope.fidelity/1` (docs/contract-fidelity.md): report to JSON."""
 
 from __future__ import annotations
 

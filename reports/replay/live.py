@@ -1,4 +1,4 @@
-"""A trace sent again: the contract `pathscope.live/1` (docs/replay-live.md), and its text."""
+"""A trace sent again: the contract `pathscope.live/1` (docs/contract-live.md), and its text."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from ..figures.text import escaped
 from .numbers import plain
 from .tables import title_of_series, unit_of
 
@@ -13,6 +14,9 @@ Node = dict[str, Any]
 
 OURS = ("#1f5fa8", "#2a9d8f", "#6a4c93", "#5c7c2f", "#0b7fab", "#3d405b")
 """Colours of our series: cold ones, that none is taken for a published one."""
+
+LONGEST = 120
+"""Letters of what a study calls something."""
 
 PUBLISHED = "#d1495b"
 
@@ -50,7 +54,7 @@ def figure(result: Node) -> go.Figure:
 
 
 def _named(name: str, unit: str) -> str:
-    return f"{name} [{unit}]" if unit else name
+    return escaped(f"{name} [{unit}]" if unit else name, LONGEST)
 
 
 def _ours(result: Node, value: Any, points: list[Node], colour: str, scale: float) -> go.Scatter:
@@ -64,7 +68,7 @@ def _ours(result: Node, value: Any, points: list[Node], colour: str, scale: floa
         x=[_x(point["x"]) for point in points],
         y=[point["mean"] * scale for point in points],
         error_y={"type": "data", "array": halves, "thickness": 1.2} if shown else None,
-        name=title_of_series(result, value) or "ours",
+        name=escaped(title_of_series(result, value), LONGEST) or "ours",
         customdata=[point["n"] for point in points],
         hovertemplate="%{x}: %{y:.6g} (n %{customdata})<extra></extra>",
         mode="markers" if is_marked else "lines+markers",
@@ -80,7 +84,7 @@ def _ours(result: Node, value: Any, points: list[Node], colour: str, scale: floa
 
 def _x(value: Any) -> Any:
     """Numbers as they are; anything else is a category."""
-    return value if _is_number(value) else plain(value)
+    return value if _is_number(value) else escaped(plain(value), LONGEST)
 
 
 def _in_words(result: Node) -> bool:
@@ -106,7 +110,8 @@ def _lines(result: Node, scale: float) -> list[go.Scatter]:
         drawn.append(_line(ends, slope, intercept, scale, "fitted to ours", FITTED, "dot"))
     if line:
         slope, intercept = line["slope"], line["intercept"]
-        drawn.append(_line(ends, slope, intercept, scale, line["text"], PUBLISHED, "dash"))
+        text = escaped(line["text"], LONGEST)
+        drawn.append(_line(ends, slope, intercept, scale, text, PUBLISHED, "dash"))
     return drawn
 
 
@@ -130,7 +135,7 @@ def _published(result: Node, scale: float) -> list[go.Scatter]:
         deviations = [point.get("sd") for point in own]
         known = any(one is not None for one in deviations)
         array = [None if one is None else one * scale for one in deviations]
-        title = "" if value is None else title_of_series(result, value)
+        title = "" if value is None else escaped(title_of_series(result, value), LONGEST)
         drawn.append(
             go.Scatter(
                 x=[_x(point["x"]) for point in own],

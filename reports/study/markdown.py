@@ -66,4 +66,5 @@ def _row(cells: list[str]) -> str:
 def _plain(text: str) -> str:
     """Return text in one line, as it is: what Markdown would take for its own is escaped."""
     escaped = "".join(f"\\{letter}" if letter in "\\`*<|" else letter for letter in text)
-    return " ".join(escaped.split())
+    # Brackets alone, as around a unit, are none of Markdown's.
+    return " ".join(escaped.replace("](", "]\\(").split())

@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from plotly.io import to_html
-from plotly.offline import get_plotlyjs
 
+from .. import standalone
 from . import tables
 from .figures import figure as drawn
 
@@ -17,15 +17,8 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
-body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.7rem; line-height: 1.3 }
-h2 { border-top: 1px solid #ddd; padding-top: 1.5rem; margin-top: 2.5rem }
-.table { overflow-x: auto; margin: 1rem 0 }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #eee }
-td { white-space: nowrap }
-th { border-bottom: 1px solid #999; font-weight: 600 }
+body { max-width: 62rem }
+th, td { text-align: right; white-space: nowrap }
 .failed { color: #a33; overflow-wrap: anywhere; margin: 1rem 0 }
 .failed { border-left: .3rem solid #a33; background: #fbeeee; padding: .4rem .8rem }
 @media (max-width: 40rem) { body { margin: 1rem auto } th, td { padding: .2rem .4rem } }
@@ -34,16 +27,12 @@ th { border-bottom: 1px solid #999; font-weight: 600 }
 
 def page(document: Node) -> str:
     """Return `study.html` for a document of `pathscope.study/1`."""
-    return "\n".join(_lines(document)) + "\n"
+    body = (f"{line}\n" for line in _lines(document))
+    return "".join(standalone.page(document["title"], body, style=STYLE, has_figures=True))
 
 
 def _lines(document: Node) -> Iterator[str]:
-    title = escape(document["title"])
-    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title}</title>\n<style>{STYLE}</style>"
-    # Once, inline: the page is to be readable where there is no network.
-    yield f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<h1>{title}</h1>"
+    yield f"<h1>{escape(document['title'])}</h1>"
     if slow := tables.slow(document):
         yield _list(*slow)
     yield from (f"<p>{escape(fact)}</p>" for fact in tables.facts(document))
@@ -56,7 +45,6 @@ def _lines(document: Node) -> Iterator[str]:
             yield from _figure(figure, document, f"{experiment['name']}-{figure['name']}")
         if failed := tables.failures(experiment):
             yield _list(f"{len(failed)} runs without a result", failed)
-    yield "</body>\n</html>"
 
 
 def _list(what: str, runs: list[str]) -> str:
@@ -73,7 +61,7 @@ def _figure(figure: Node, document: Node, name: str) -> Iterator[str]:
     rows = [_row("td", cells) for cells in tables.rows(figure)]
     if rows:
         yield from (
-            '<div class="table"><table>',
+            '<div class="scrolled"><table>',
             _row("th", tables.head(figure)),
             *rows,
             "</table></div>",

@@ -128,6 +128,8 @@ def document(committed: Set, more: Set | None) -> str:
 INTRODUCTION = """\
 # How far the numbers are from the truth
 
+*How far are the numbers from the truth?*
+
 The lab ([lab.md](lab.md)) knows what happened in its runs: it reads the clock before and after
 everything that it does, it set the timers and the links, its applications count what they send and
 get, and both ends are captured. This page holds the numbers of [metrics.md](metrics.md) against

@@ -95,6 +95,8 @@ def document(folders: list[Folder], version: str) -> str:
 INTRODUCTION = """\
 # Agreement with tshark
 
+*Does pathscope read packets as tshark does?*
+
 pathscope's streamed tables against tshark {version}, frame by frame and field by field. This page
 is written by `make conformance DIR="..." WRITE=docs/conformance.md`; `make conformance DIR=...`
 does the same for captures of your own, and fails on a disagreement without a reason.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -54,9 +55,14 @@ def test_xz_checks_and_levels(path: Path, level: int, check: int) -> None:
     assert chunk_column(path, "tsn") == TSNS
 
 
+@cache
+def long_capture() -> bytes:
+    """Return a capture of 60,000 packets: many blocks, windows and buffers long."""
+    return pcap(ethernet_records(60_000, 1_000_000))
+
+
 def test_large_compressed_captures(path: Path) -> None:
-    """Many blocks, windows and buffers long."""
-    raw = pcap(ethernet_records(60_000, 1_000_000))
+    raw = long_capture()
     expected = ledger.read(written(path, raw)).capture["frames"]
     for pack in PACKERS.values():
         facts = ledger.read(written(path, pack(raw))).capture
@@ -65,7 +71,7 @@ def test_large_compressed_captures(path: Path) -> None:
 
 @pytest.mark.parametrize("codec", ["zstd", "lz4", "xz"])
 def test_cut_compressed_captures_give_what_was_before(path: Path, codec: str) -> None:
-    whole = PACKERS[codec](pcap(ethernet_records(60_000, 1_000_000)))
+    whole = PACKERS[codec](long_capture())
     path.write_bytes(whole[: len(whole) * 3 // 4])
     facts = ledger.read(path).capture
     assert 0 < facts["frames"]["read"] < 60_000

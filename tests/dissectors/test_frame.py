@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import shutil
 import threading
 import warnings
@@ -132,6 +133,19 @@ def test_tshark_keeps_the_number_and_the_context() -> None:
     assert tsns == [str(chunk["tsn"]) for chunk in found.chunks]
     # What tshark can say only of a packet that it has seen the earlier ones of.
     assert any(one["name"] == "sctp.retransmission" for one in found.layers[3]["fields"])
+
+
+def test_tshark_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = tmp_path / "tshark"
+    stand_in.write_text("#!/bin/sh\nexec sleep 60\n")
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(tshark, "LIMIT_S", 0.3)
+    with pytest.raises(TsharkError, match=r"tshark was not done with it after 0\.3 s"):
+        show(FAILOVER, 9, decoder="tshark")
+    assert show(FAILOVER, 9).decoder == "own"
 
 
 def test_auto_takes_tshark_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from crafting import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from pathscope import CaptureError, ReadOptions, Window, dissect
+from pathscope import CaptureError, ReadOptions, Window, dissect, show
 from pathscope.dissectors import index as indexes
 from pathscope.dissectors import indexing, ledger
 from pathscope.dissectors.index import Index, UnfitIndexError
@@ -420,3 +420,72 @@ def test_a_damaged_capture_gives_what_is_there(tmp_path: Path) -> None:
 
 def test_the_runs_are_those_of_the_lab() -> None:
     assert {path.parent.name for path in FIXTURES} == set(RUNS)
+
+
+def altered(table: str, column: str, values: pa.Array) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        place = indexes.folder_of(path) / f"{table}.parquet"
+        found = parquet.read_table(place)
+        number = found.schema.get_field_index(column)
+        column_of = pa.repeat(values[0], found.num_rows)
+        parquet.write_table(found.set_column(number, column, column_of), place)
+
+    return change
+
+
+def without(table: str, column: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        place = indexes.folder_of(path) / f"{table}.parquet"
+        parquet.write_table(parquet.read_table(place).drop_columns([column]), place)
+
+    return change
+
+
+def many(path: Path) -> None:
+    """A small file of many rows: they are all the same."""
+    place = indexes.folder_of(path) / f"{indexes.BLOCKS}.parquet"
+    first = parquet.read_table(place).slice(0, 1)
+    columns = [pa.repeat(first[name][0], path.stat().st_size + 1) for name in first.schema.names]
+    parquet.write_table(pa.table(columns, schema=first.schema), place)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        altered(indexes.BLOCKS, "offset", pa.array([-1])),
+        altered(indexes.BLOCKS, "offset", pa.array(["x"])),
+        altered(indexes.BLOCKS, "offset", pa.array([None], pa.uint64())),
+        altered(indexes.BLOCKS, "block", pa.array([99_999], pa.uint32())),
+        altered(indexes.DESCRIPTIONS, "length", pa.array([2**40])),
+        without(indexes.BLOCKS, "offset"),
+        without(indexes.PACKETS, "standing"),
+        many,
+    ],
+)
+def test_an_index_that_somebody_made_up(path: Path, change: Callable[[Path], None]) -> None:
+    change(path)
+    with pytest.raises(ValueError, match=r"index is damaged, or of another: "):
+        list(dissect(path, window=Window.parse("3", "5")))
+    with pytest.raises(ValueError, match=r"index is damaged, or of another: "):
+        show(path, 4, decoder="own")
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ([1], "it cannot be read: "),
+        ({}, "it cannot be read: "),
+        ({"first_frame_ns": "0", "damage": None}, "its facts are none of a capture"),
+        ({"first_frame_ns": None, "damage": 5}, "its facts are none of a capture"),
+    ],
+)
+def test_facts_that_somebody_made_up(path: Path, facts: object, reason: str) -> None:
+    head(facts=facts)(path)
+    with pytest.raises(UnfitIndexError, match=reason):
+        Index.find(path, OPTIONS)
+
+
+def test_a_head_without_end(path: Path) -> None:
+    (indexes.folder_of(path) / indexes.HEAD).write_text("[" * 100_000)
+    with pytest.raises(UnfitIndexError, match="it cannot be read: "):
+        Index.find(path, OPTIONS)

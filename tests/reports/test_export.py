@@ -12,7 +12,7 @@ import pytest
 from pathscope.dissectors import ledger
 from pathscope.reports.export import prepare_folder, whole_file, write_table
 from pyarrow import csv, parquet
-from running import ASCONF
+from running import ASCONF, ROOT
 
 TABLES = ["associations", "runs", "asconf", "chunks"]
 
@@ -131,3 +131,23 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match="is not empty; --force"):
         prepare_folder(folder, force=False)
     prepare_folder(folder, force=True)
+
+
+def test_a_file_is_as_open_as_others_and_no_other_thread_sees_a_mask(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "ordinary", force=False) as stream:
+        stream.write(b"x")
+    (tmp_path / "other").touch()
+    modes = {(tmp_path / name).stat().st_mode for name in ("ordinary", "other")}
+    assert len(modes) == 1
+    sources = [path for place in ("reports", "dissectors") for path in (ROOT / place).rglob("*.py")]
+    # The mask is the whole process's: a server's other threads would make files for everybody.
+    assert not [path.name for path in sources if "umask(" in path.read_text()]
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "result").symlink_to(tmp_path / "precious")
+    with whole_file(tmp_path / "result", force=True) as stream:
+        stream.write(b"new")
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert not (tmp_path / "result").is_symlink()

@@ -273,6 +273,16 @@ def test_text_of_a_study_is_no_markup() -> None:
     assert "<h3>Recovery &lt;against&gt; RTO</h3>" in page(found)
 
 
+def test_words_of_a_study_lead_nowhere() -> None:
+    hostile = '<a href="https://evil.example">x</a> [x](https://evil.example)'
+    line = {"slope": 1, "intercept": 0, "text": hostile}
+    found = made(RUNS, {"line": line, "published": hostile, "title": hostile})
+    assert '<a href="https://evil' not in page(found)
+    assert "](https" not in text(found)
+    names = [trace.name for trace in figure(shown(found)).data]
+    assert not any("<" in name for name in names)
+
+
 def test_a_page_needs_nothing_else() -> None:
     whole = page(made(RUNS))
     code = re.search(r"<script>(.*?)</script>", whole, re.DOTALL)

@@ -24,8 +24,8 @@ MODULES = (
     *("sch_prio", "sch_htb"),
 )
 
-OPTIONS = "-p no:cacheprovider -rs"
-# Plugins of others are of no use there, and take their time to load.
+OPTIONS = "-p no:cacheprovider -p xdist.plugin -rs"
+# Plugins of others are of no use there, and take their time to load; but conftest.py marks by one.
 VARIABLES = f"{IN_THE_GUEST}=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 TREES = ("fq_codel", "fq", "sfq", "prio", "cake", "netem", "clsact")
 WHICH = (

@@ -101,3 +101,61 @@ def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
     assert refused.stderr == f"Error: {tmp_path}: Is a directory (os error 21)\n"
     (tmp_path / folder.FACTS).write_text("[]")
     assert "expected a document of pathscope.run/1" in inside("analyze", tmp_path).stderr
+
+
+def test_a_run_writes_through_no_link(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    place = tmp_path / "run"
+    place.mkdir()
+    (place / folder.FACTS).symlink_to(precious)
+    for force in (False, True):
+        with pytest.raises(folder.FolderError, match="a link, which a run does not write"):
+            folder.claim(place, force=force)
+    assert precious.read_text() == "mine"
+
+
+def test_what_a_link_in_a_folder_leads_to_stays(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").touch()
+    place = tmp_path / "run"
+    place.mkdir()
+    (place / folder.FACTS).write_text("{}")
+    (place / folder.LOGS).symlink_to(outside)
+    folder.claim(place, force=False)
+    assert (outside / "file").exists()
+    assert not (place / folder.LOGS).is_symlink()
+
+
+@pytest.mark.parametrize("name", ["../other.pcapng", "/etc/passwd", "..", ""])
+def test_a_run_has_its_captures_in_its_folder(tmp_path: Path, name: str) -> None:
+    told = {"schema": folder.SCHEMA, "state": "complete", "captures": {"client": name}}
+    (tmp_path / folder.FACTS).write_text(json.dumps(told))
+    with pytest.raises(folder.FolderError, match="expected a capture in this folder"):
+        folder.capture(tmp_path, "client")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "{", '{"schema": "pathscope.run/1"}'])
+def test_facts_that_are_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / folder.FACTS).write_text(text)
+    assert folder.state(tmp_path) == "interrupted"
+    with pytest.raises(folder.FolderError):
+        folder.capture(tmp_path, "client")
+    for file, read in ((folder.SCENARIO, folder.labels), (folder.NODES, folder.hosts)):
+        (tmp_path / file).write_text("[" * 100_000)
+        with pytest.raises(folder.FolderError, match="too deep"):
+            read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "scenario", [{"paths": []}, {"paths": {"a": 1}}, {"paths": 1}, {"multihomed": 5}]
+)
+def test_a_scenario_that_no_run_has_written(tmp_path: Path, scenario: object) -> None:
+    (tmp_path / folder.SCENARIO).write_text(json.dumps(scenario))
+    (tmp_path / folder.NODES).write_text("{}")
+    read = folder.hosts if "multihomed" in str(scenario) else folder.labels
+    if read is folder.labels:
+        (tmp_path / folder.NODES).unlink()
+    with pytest.raises(folder.FolderError, match="expected what a run has written"):
+        read(tmp_path)

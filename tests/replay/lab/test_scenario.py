@@ -221,3 +221,10 @@ def test_messages_of_a_trace_come_from_live_mode_alone(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="pathscope replay --live"):
         run(recorded, tmp_path / "run", "guest")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("zone", ["eth0", "\nnetns exec client touch here\n", "a b"])
+def test_an_address_has_no_zone(zone: str) -> None:
+    path = {"client": f"fe80::1%{zone}", "server": "fe80::2"}
+    with pytest.raises(ScenarioError, match=r"paths.wlan.client: expected an address without a"):
+        parse({"duration_s": 2, "paths": {"wlan": path}})

@@ -1,0 +1,1 @@
+"""The report: results in a browser, and the same as one file."""

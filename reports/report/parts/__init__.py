@@ -1,0 +1,1 @@
+"""What pages are made of, as components of the browser."""
