@@ -211,8 +211,8 @@ def _in_folder(folder: Path) -> Iterator[Source]:
                 yield found
             else:
                 waiting += sorted(_entries(path), reverse=True)
-        # A pipe would be waited for, and a device has no end.
-        elif is_capture(path) and path.is_file():
+        # A pipe would be waited for, and a device has no end; a link to nothing is told when read.
+        elif is_capture(path) and (path.is_file() or not path.exists()):
             yield Source("capture", path)
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Engine = Callable[[Sequence["Part"]], Iterator["Done"]]
 
+LOOPBACK = "127.0.0.1"
+
 LOCAL = {
     "distributed.worker.multiprocessing-method": "forkserver",
     # A capture that kills two workers would kill any.
@@ -137,8 +139,10 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
             n_workers=0,
             threads_per_worker=1,
             processes=True,
-            host="127.0.0.1",
+            host=LOOPBACK,
             dashboard_address=None,
+            # It has an HTTP server all the same, on a port that another cluster may have.
+            scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},
             silence_logs=logging.CRITICAL,
             preload=[worker.__name__],
         ) as local,
