@@ -126,9 +126,9 @@ def test_copied_filters_are_wiresharks(page: str, browser: Browser, address: str
                 ".some(one => one.textContent === 'copied')"
             )
         assert tab.complaints == []
-    assert copied
-    for one in sorted(copied):
-        assert frames(one) > 0, one
+    shown = {one: frames(one) for one in sorted(copied)}
+    # On the overview stored results stand beside the capture: their packets are in none.
+    assert any(shown.values()) if page == "overview" else shown and all(shown.values()), shown
 
 
 def frames(expression: str) -> int:
