@@ -78,6 +78,12 @@ def differences(one: Path, other: Path) -> int:
     return len(different) + len(missing)
 
 
+def typed(command: list[str]) -> str:
+    """Return a command as a person would type it, who has no scratch folder."""
+    place = command.index("--out") + 1
+    return shown([*command[:place], f"out/{Path(command[place]).name}", *command[place + 1 :]])
+
+
 def about(contenders: list[Contender], again: Contender, differing: int, bytes_: int) -> list[str]:
     """Return the report."""
     one, two, far = contenders
@@ -110,7 +116,10 @@ def about(contenders: list[Contender], again: Contender, differing: int, bytes_:
         "",
         "Commands:",
         "",
-        *(f"    {shown(c.command)}" for c in (*contenders, again)),
+        "<!-- not run: make bench-many makes the captures and measures these -->",
+        "```console",
+        *(f"$ {typed(c.command)}" for c in (*contenders, again)),
+        "```",
     ]
 
 
