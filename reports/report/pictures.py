@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -24,7 +25,7 @@ from .callbacks import TOLD
 from .pages import blocks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 
     import plotly.graph_objects as go
 
@@ -159,10 +160,20 @@ def write(
     logging.getLogger("choreographer").setLevel(logging.CRITICAL)
     errors = import_module("kaleido.errors")
     try:
-        return asyncio.run(_write(found, folder, force=force, told=told))
+        return _run(_write(found, folder, force=force, told=told))
     # What the browser's side raises is a RuntimeError, or this one.
     except (RuntimeError, errors.KaleidoError) as error:
         raise PictureError(f"the browser that draws figures failed: {error}") from error
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    """Run it to its end, here, where Ctrl-C ends it; beside an event loop as notebooks have one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        return beside.submit(asyncio.run, work).result()
 
 
 async def _write(

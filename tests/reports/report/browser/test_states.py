@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -112,25 +113,34 @@ def test_nothing_at_all(tab: Tab) -> None:
 def test_figures_say_that_they_are_coming(tab: Tab, address: str) -> None:
     tab.open(f"{address}/")
     # The answer to a figure is held back until its card has been looked at.
-    held: list[Route] = []
-    tab.page.route("**/_dash-update-component*", lambda route: hold(route, held))
+    held = Held()
+    tab.page.route("**/_dash-update-component*", held.hold)
     tab.page.get_by_label("Pages").get_by_role("link", name="Sets").click()
     tab.page.wait_for_selector(".dash-spinner")
     assert tab.page.locator(".about").inner_text() == ""
-    for route in held:
-        route.continue_()
-    held.clear()
+    held.release()
     tab.page.wait_for_selector(".dash-spinner", state="detached")
     tab.page.unroute_all()
     tab.rest()
 
 
-def hold(route: Route, held: list[Route]) -> None:
-    """Keep back what asks for a figure; the rest goes on."""
-    if '"part":"figure"' in (route.request.post_data or "").replace(" ", ""):
-        held.append(route)
-    else:
-        route.continue_()
+@dataclass
+class Held:
+    """Keeps back what asks for a figure, until it is released; the rest goes on."""
+
+    routes: list[Route] | None = field(default_factory=list)
+
+    def hold(self, route: Route) -> None:
+        asks = '"part":"figure"' in (route.request.post_data or "").replace(" ", "")
+        if asks and self.routes is not None:
+            self.routes.append(route)
+        else:
+            route.continue_()
+
+    def release(self) -> None:
+        routes, self.routes = self.routes or [], None  # a figure may be asked for once more
+        for route in routes:
+            route.continue_()
 
 
 def test_a_capture_that_is_gone_is_told(tab: Tab, tmp_path: Path) -> None:
