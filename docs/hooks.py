@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -75,9 +76,12 @@ def page_of(notebook: Path, docs: Path) -> Iterator[tuple[str, str]]:
     """Execute a notebook in the repository's root; yield its page and pictures, by their URIs."""
     found = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     # Over sockets of this user's: a kernel on TCP would take code from others on the machine.
-    config = Config({"KernelManager": {"transport": "ipc"}})
-    where = {"metadata": {"path": str(docs.parent)}}
-    NotebookClient(found, kernel_name="python3", config=config, resources=where).execute()
+    # In a folder of their own: by default two kernels at a time would have the same.
+    with TemporaryDirectory(prefix="pathscope-kernel-") as place:
+        sockets = {"transport": "ipc", "ip": f"{place}/kernel"}
+        config = Config({"KernelManager": sockets})
+        where = {"metadata": {"path": str(docs.parent)}}
+        NotebookClient(found, kernel_name="python3", config=config, resources=where).execute()
     name = str(notebook.relative_to(docs).with_suffix(""))
     parts: list[str] = []
     for number, cell in enumerate(found.cells):
