@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 Promise = tuple[str, bool, str]
@@ -18,12 +19,12 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
     return [first, rule, *rest]
 
 
-def verdicts(promises: list[Promise]) -> list[str]:
+def _verdicts(promises: list[Promise]) -> list[str]:
     """Return a line for every promise."""
     return [f"- {text}: {'kept' if kept else 'MISSED'} ({value})" for text, kept, value in promises]
 
 
-def machine() -> str:
+def _machine() -> str:
     """Describe the machine in one line."""
     cpu = platform.processor() or platform.machine()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -41,7 +42,42 @@ def only_release(profile: str) -> None:
         sys.exit(f"pathscope was built as {profile}: only a release build is measured")
 
 
-def write(path: Path, name: str, heading: str, text: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a benchmark says: tables, what was promised, whose versions, by which commands.
+
+    `name` is that of its markers in the page, `why` says why the page's tests do not run its
+    commands.
+    """
+
+    name: str
+    heading: str
+    lines: list[str]
+    promises: list[Promise]
+    versions: str = ""
+    commands: tuple[str, ...] = ()
+    why: str = ""
+
+    def text(self) -> str:
+        """Return it as Markdown."""
+        found = [*self.lines, "", *_verdicts(self.promises), "", f"Machine: {_machine()}."]
+        if self.versions:
+            found += ["", f"Versions: {self.versions}."]
+        if self.commands:
+            found += ["", "Commands:", "", f"<!-- not run: {self.why} -->", "```console"]
+            found += [*(f"$ {one}" for one in self.commands), "```"]
+        return "\n".join(found)
+
+    def publish(self, page: Path | None) -> int:
+        """Print it, put it into a page if one is given; return 1 when a promise was missed."""
+        text = self.text()
+        print(text)
+        if page is not None:
+            _write(page, self.name, self.heading, text)
+        return 0 if all(kept for _, kept, _ in self.promises) else 1
+
+
+def _write(path: Path, name: str, heading: str, text: str) -> None:
     """Put a benchmark's part between its markers, or at the end of a page without them."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     old = path.read_text()

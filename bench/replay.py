@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 
 import sending
-from page import Promise, machine, only_release, table, verdicts, write
+from page import Part, Promise, only_release, table
 from pathscope.replay import _native
 from sending import Arrivals, Counters, Paced, Top
 from wires import Wires, wires
@@ -182,15 +182,9 @@ def main() -> int:
     with wires(*sending.NAMES, mtu=sending.MTU) as made:
         speeds = at_top_speed(made, options.top_packets, options.rounds)
         times = paced(made, options.seconds, options.rounds)
-    kept = promises(times, speeds)
     lines = [*about_times(times, options.seconds), "", *about_speeds(speeds, options.top_packets)]
-    lines += ["", *verdicts(kept)]
-    lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions()}."]
-    text = "\n".join(lines)
-    print(text)
-    if options.write:
-        write(options.write, "bench replay", "Replay", text)
-    return 0 if all(held for _, held, _ in kept) else 1
+    part = Part("bench replay", "Replay", lines, promises(times, speeds), versions())
+    return part.publish(options.write)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from captures import capture_of, warm
-from page import Promise, machine, only_release, table, verdicts, write
+from page import Part, Promise, only_release, table
 from pathscope.dissectors import _core
 from run import PACKETS
 
@@ -115,15 +115,9 @@ def main() -> int:
     capture = capture_of(options.packets)
     warm(capture)
     rounds = [measured(capture, options.zooms) for _ in range(options.rounds)]
-    kept = promises(rounds)
-    lines = [*about(rounds, capture), ""]
-    lines += verdicts(kept)
-    lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions()}."]
-    text = "\n".join(lines)
-    print(text)
-    if options.write:
-        write(options.write, "bench report", "Report", text)
-    return 0 if all(held for _, held, _ in kept) else 1
+    lines = about(rounds, capture)
+    part = Part("bench report", "Report", lines, promises(rounds), versions())
+    return part.publish(options.write)
 
 
 if __name__ == "__main__":

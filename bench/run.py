@@ -17,7 +17,7 @@ from pathlib import Path
 import simulated
 from captures import DATA, ROOT, capture_of, warm
 from contender import Contender, interleave
-from page import Promise, machine, only_release, table, verdicts, write
+from page import Part, Promise, only_release, table
 from pathscope.dissectors import _core
 
 BENCH = Path(__file__).parent
@@ -140,8 +140,6 @@ def about_large(large: list[Contender], capture: Path) -> list[str]:
         subject,
         "",
         *table(head, rows),
-        "",
-        *verdicts(promises(large)),
     ]
 
 
@@ -181,7 +179,7 @@ def about_trace(readers: list[Contender], path: Path) -> list[str]:
         f" {path.stat().st_size / 1e6:.0f} MB. The study's table has three quantities of five pairs"
         " of nodes; analyze gives them of all ten, with all else that it gives."
     )
-    return [subject, "", *table(head, rows), "", *verdicts([simulated.promise(readers)])]
+    return [subject, "", *table(head, rows)]
 
 
 def shown(command: list[str]) -> str:
@@ -222,18 +220,15 @@ def main() -> int:
     contenders = [*large, *readers, *lengths, *scripts]
     lines = [*about_large(large, capture), "", *about_length(lengths), "", *about_few(readers)]
     lines += ["", *about_trace(scripts, trace)]
-    lines += ["", f"Machine: {machine()}.", "", f"Versions: {versions(loop)}."]
-    # The page's tests run every block that does not say why not.
-    why = "<!-- not run: the captures are too large to keep; make bench makes and measures them -->"
-    lines += ["", "Commands:", "", why, "```console"]
-    lines += [f"$ {shown(c.command)} > /dev/null" for c in contenders]
-    lines += ["```"]
-    text = "\n".join(lines)
-    print(text)
-    if options.write:
-        write(options.write, "bench", "Performance", text)
-    kept = [kept for _, kept, _ in (*promises(large), simulated.promise(scripts))]
-    return 0 if all(kept) else 1
+    return Part(
+        "bench",
+        "Performance",
+        lines,
+        [*promises(large), simulated.promise(scripts)],
+        versions(loop),
+        tuple(f"{shown(one.command)} > /dev/null" for one in contenders),
+        "the captures are too large to keep; make bench makes and measures them",
+    ).publish(options.write)
 
 
 if __name__ == "__main__":

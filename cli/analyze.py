@@ -165,38 +165,6 @@ def analyze_command(
         return
     if ledger:
         raise click.UsageError("--ledger is for many captures: one's --out has those tables")
-    _analyze_each(
-        tuple(map(Path, captures)),
-        {"events": events, "labels": labels, "options": options},
-        end=end,
-        ends=ends,
-        as_json=as_json,
-        out=out,
-        form=form,
-        force=force,
-        merge=merge,
-        strict=strict,
-        limits=None if thresholds is None else _limits(thresholds),
-        fail_on_verdict=fail_on_verdict,
-    )
-
-
-def _analyze_each(
-    captures: tuple[Path, ...],
-    how: How,
-    *,
-    end: str,
-    ends: bool | None,
-    as_json: bool,
-    out: Path | None,
-    form: str | None,
-    force: bool,
-    merge: bool,
-    strict: bool,
-    limits: Thresholds | None,
-    fail_on_verdict: bool,
-) -> None:
-    """Analyze captures and show them all."""
     if out is None and form is not None:
         raise click.UsageError("--tables says how --out writes: give --out, too")
     if out is not None:
@@ -204,17 +172,14 @@ def _analyze_each(
 
         with refusals():
             prepare_folder(out, force=force)
-    groups: list[tuple[Path, ...]] = [captures] if merge else [(one,) for one in captures]
+    limits = None if thresholds is None else _limits(thresholds)
+    how = {"events": events, "labels": labels, "options": options}
+    paths = tuple(map(Path, captures))
+    groups: list[tuple[Path, ...]] = [paths] if merge else [(one,) for one in paths]
     done, failures = _two_ends(groups, ends, how) or _each(groups, end, how)
     if limits is not None:
         done = [analysis.judged(limits) for analysis in done]
-    if as_json:
-        from ..reports.contract import result
-        from ..reports.unseen import json_text
-
-        click.echo(json_text(result([a.result for a in done])))
-    else:
-        _show_analyses(done)
+    (_show_document if as_json else _show_analyses)(done)
     if out is not None:
         _write(out, done, form or "parquet", force=force)
     for failure in failures:
@@ -222,6 +187,13 @@ def _analyze_each(
     code = _exit_code(done, failed=bool(failures), strict=strict, verdicts=fail_on_verdict)
     if code:
         sys.exit(code)
+
+
+def _show_document(done: list[Analysis]) -> None:
+    from ..reports.contract import result
+    from ..reports.unseen import json_text
+
+    click.echo(json_text(result([a.result for a in done])))
 
 
 def _limits(thresholds: str) -> Thresholds:

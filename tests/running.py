@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner, Result
 from pathscope.cli import main
@@ -19,6 +21,16 @@ FAILOVER, ASCONF, LOSSY = (CAPTURES / run / "client.pcapng" for run in RUNS)
 
 # As the installed script does; `python -m pathscope` would go by another name in its help.
 PROGRAM = [sys.executable, "-c", "from pathscope.cli import main; main(prog_name='pathscope')"]
+
+
+def loaded(script: Path) -> Any:
+    """Import a script that stands in no package."""
+    spec = importlib.util.spec_from_file_location(script.stem, script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def inside(*arguments: object) -> Result:

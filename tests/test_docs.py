@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from pathscope.analyzer.compare import runs
 from pathscope.reports import units
 from pathscope.reports.compare import cells
-from running import FAILOVER, MIXED, ROOT
+from running import FAILOVER, MIXED, ROOT, loaded
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 MANUAL = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
@@ -46,12 +45,7 @@ ANYTHING = "..."
 
 
 def generator() -> Any:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "docs" / "generate.py")
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)

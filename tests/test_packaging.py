@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -17,8 +16,8 @@ import pytest
 import shipped
 from pathscope.cli import COMMANDS
 from pathscope.dissectors import _core
+from running import ROOT, loaded
 
-ROOT = Path(__file__).parents[1]
 WORKERS_EXTRAS = frozenset({"bench", "docs", "test", "wheel"})
 """Extras of those who work on pathscope, rather than with it."""
 
@@ -30,12 +29,7 @@ def setup() -> ConfigParser:
 
 
 def share() -> Any:
-    spec = importlib.util.spec_from_file_location("share", ROOT / "docs" / "share.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "docs" / "share.py")
 
 
 def test_one_version_everywhere() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 from pathlib import Path
@@ -15,8 +14,7 @@ from pathscope.analyzer.model import Association
 from pathscope.replay.lab import catalog, events, folder
 from pathscope.replay.lab.run import run
 from pathscope.replay.lab.scenario import load
-
-ROOT = Path(__file__).parents[1]
+from running import ROOT, loaded
 
 WITHIN_NS = 1_000_000
 """What an observed instant may be off from the lab's own readings of the clock."""
@@ -25,12 +23,7 @@ Truth = dict[str, Any]
 
 
 def regenerate() -> Any:
-    spec = importlib.util.spec_from_file_location("regenerate", ROOT / "fixtures/regenerate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "fixtures" / "regenerate.py")
 
 
 def made(name: str, place: Path, *changes: str) -> Truth:

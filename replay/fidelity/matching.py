@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .syndrome import is_single_bit
-
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -26,9 +24,6 @@ ABSENT = -1
 
 EARLY_NS = 200_000
 """A frame may seem captured before it was sent, by so much: two clocks are not read at once."""
-
-MOST_PAIRS = 4_000_000
-"""That are looked at in one go, so that memory stays flat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,71 +154,3 @@ def _starts(print_: Fingerprints, time_ns: Times, is_sent: Flags, horizon_ns: in
     gap_ns = np.diff(time_ns[places], prepend=time_ns[places[:1]])
     other[places[gap_ns > horizon_ns]] = True
     return other
-
-
-def find_corrupted(
-    sent: Frames, received: Frames, matching: Matching, horizon_ns: int, *, copies: bool
-) -> Matching:
-    """Match what is left of the received to sent frames that differ from them in one bit.
-
-    Frames that did not arrive are tried first; a corrupted copy belongs to one that did. Where no
-    `copies` were to be made, what seems to be one may be another frame that a changed bit made the
-    same: the next of a sequence is often only one bit apart.
-    """
-    arrival, source = matching.arrival.copy(), matching.source.copy()
-    is_copy, is_corrupted = matching.is_copy.copy(), matching.is_corrupted.copy()
-    unclear = source == ABSENT if copies else (source == ABSENT) | is_copy
-    for left in (np.flatnonzero(arrival == ABSENT), np.arange(arrival.size)):
-        going, coming = _one_bit_apart(sent, left, received, np.flatnonzero(unclear), horizon_ns)
-        source[coming], is_corrupted[coming] = going, True
-        is_copy[coming] = arrival[going] != ABSENT
-        # Of two that came of one frame, the later is the copy.
-        first = coming[np.unique(going, return_index=True)[1]]
-        is_copy[np.setdiff1d(coming, first)] = True
-        fresh = first[arrival[source[first]] == ABSENT]
-        arrival[source[fresh]] = fresh
-        unclear = source == ABSENT
-    return Matching(arrival, source, is_copy, is_corrupted, matching.is_certain)
-
-
-def _one_bit_apart(
-    sent: Frames, going: Indices, received: Frames, coming: Indices, horizon_ns: int
-) -> tuple[Indices, Indices]:
-    """Pairs of sent and received frames, each received one once, in order of arrival."""
-    going = going[np.argsort(sent.time_ns[going], kind="stable")]
-    coming = coming[np.argsort(received.time_ns[coming], kind="stable")]
-    sent_ns, arrived_ns = sent.time_ns[going], received.time_ns[coming]
-    first = np.searchsorted(sent_ns, arrived_ns - horizon_ns)
-    counts = np.searchsorted(sent_ns, arrived_ns + EARLY_NS) - first
-    longest = int(received.bytes[coming].max(initial=0))
-    found: list[tuple[Indices, Indices]] = []
-    for part in _parts(counts):
-        own = np.repeat(part, counts[part])
-        within = np.arange(own.size) - np.repeat(_offsets(counts[part]), counts[part])
-        pair = going[first[own] + within], coming[own]
-        fits = sent.bytes[pair[0]] == received.bytes[pair[1]]
-        pair = pair[0][fits], pair[1][fits]
-        apart = sent.fingerprint[pair[0]] ^ received.fingerprint[pair[1]]
-        one_bit = is_single_bit(apart, longest)
-        found.append((pair[0][one_bit], pair[1][one_bit]))
-    if not found:
-        return coming[:0], coming[:0]
-    goes, comes = (np.concatenate(one) for one in zip(*found, strict=True))
-    _, places = np.unique(comes, return_index=True)
-    places.sort()
-    return goes[places], comes[places]
-
-
-def _offsets(counts: Indices) -> Indices:
-    found: Indices = np.cumsum(counts) - counts
-    return found
-
-
-def _parts(counts: Indices) -> list[Indices]:
-    """Cut a list into parts that each have few pairs enough; an item has its own at least."""
-    number = np.cumsum(counts) // MOST_PAIRS
-    return [part for part in np.split(np.arange(counts.size), _changes(number)) if part.size]
-
-
-def _changes(number: Indices) -> Indices:
-    return np.flatnonzero(np.diff(number)) + 1

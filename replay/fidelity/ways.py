@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..lab import netem
+from .corrupted import find_corrupted
 from .delays import REACH, asked_for
 from .journeys import Journeys
-from .matching import ABSENT, Frames, find_corrupted, match
+from .matching import ABSENT, Frames, match
 from .steps import untouched
 
 if TYPE_CHECKING:

@@ -22,6 +22,13 @@ from running import CAPTURES, FAILOVER, ROOT, inside
 SCHEMA = json.loads((ROOT / "many" / "dataset.schema.json").read_text())
 
 
+def filled(folder: Path, captures: int) -> Path:
+    """Make a dataset of a folder of captures beside it."""
+    fill(folder / "captures", captures)
+    analyze_many(folder / "captures", folder / "out")
+    return folder / "out"
+
+
 def changed(path: Path) -> None:
     """Make a capture another one, without a change of its length."""
     content = bytearray(path.read_bytes())
@@ -90,8 +97,7 @@ def test_captures_that_changed_places(tmp_path: Path) -> None:
 
 
 def test_other_settings_are_another_dataset(tmp_path: Path) -> None:
-    fill(tmp_path / "captures", 3)
-    analyze_many(tmp_path / "captures", tmp_path / "out")
+    filled(tmp_path, 3)
     options = ReadOptions(bin_ns=10_000_000, flows=True)
     summary = analyze_many(tmp_path / "captures", tmp_path / "out", options=options, ledger=True)
     assert (summary.done, summary.removed) == (3, 3)
@@ -181,9 +187,7 @@ def test_nothing_that_was_readable_is_lost_of_malformed_captures(tmp_path: Path)
 
 
 def test_a_result_cut_off_on_the_disk_is_made_anew(tmp_path: Path) -> None:
-    fill(tmp_path / "captures", 3)
-    analyze_many(tmp_path / "captures", tmp_path / "out")
-    before = files(tmp_path / "out")
+    before = files(filled(tmp_path, 3))
     torn = next((tmp_path / "out" / "tables" / "associations").glob("[!e]*.parquet"))
     torn.write_bytes(torn.read_bytes()[:100])
     assert analyze_many(tmp_path / "captures", tmp_path / "out").done == 3
@@ -216,9 +220,7 @@ def test_a_machine_that_failed_leaves_nothing_that_counts(tmp_path: Path) -> Non
 
 def test_what_an_interrupted_command_left(tmp_path: Path) -> None:
     """Publishing is cut off after each of its renames; readers and the next command go on."""
-    fill(tmp_path / "captures", 2)
-    out = tmp_path / "out"
-    analyze_many(tmp_path / "captures", out)
+    out = filled(tmp_path, 2)
     whole = files(out)
     (record,) = (out / "parts").iterdir()
     part = json.loads(record.read_text())
@@ -236,9 +238,7 @@ def test_what_an_interrupted_command_left(tmp_path: Path) -> None:
 
 
 def test_half_written_parts_are_swept_away(tmp_path: Path) -> None:
-    fill(tmp_path / "captures", 2)
-    out = tmp_path / "out"
-    analyze_many(tmp_path / "captures", out)
+    out = filled(tmp_path, 2)
     whole = files(out)
     (out / ".partial" / "abc-123").mkdir()
     (out / ".partial" / "abc-123" / "half.json").write_text("{")
@@ -251,8 +251,7 @@ def test_half_written_parts_are_swept_away(tmp_path: Path) -> None:
 
 
 def test_one_command_at_a_time(tmp_path: Path) -> None:
-    fill(tmp_path / "captures", 1)
-    analyze_many(tmp_path / "captures", tmp_path / "out")
+    filled(tmp_path, 1)
     with store.locked(tmp_path / "out"), pytest.raises(DatasetError, match="another command"):
         analyze_many(tmp_path / "captures", tmp_path / "out")
 
@@ -321,9 +320,7 @@ def test_a_result_that_fits_no_table_stops_no_other(
 
 
 def test_a_record_names_no_file_of_others(tmp_path: Path) -> None:
-    fill(tmp_path / "captures", 1)
-    out = tmp_path / "out"
-    analyze_many(tmp_path / "captures", out)
+    out = filled(tmp_path, 1)
     (record,) = (out / "parts").iterdir()
     good = json.loads(record.read_text())
     for bad in ("../../etc/passwd", "/etc/passwd", "results/../../x.json", "results/x.json", 7):
@@ -341,7 +338,6 @@ def test_a_dataset_among_the_captures_is_none_of_them(tmp_path: Path) -> None:
 
 
 def test_readers_of_others(tmp_path: Path) -> None:
-    fill(tmp_path / "captures", 3)
-    analyze_many(tmp_path / "captures", tmp_path / "out")
+    filled(tmp_path, 3)
     for name, found in rows(tmp_path / "out").items():
         assert len(pd.read_parquet(tmp_path / "out" / name)) == len(found)

@@ -6,7 +6,6 @@ command makes of the same traces has to be the same, and to be what docs/studies
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from running import ROOT, inside
+from running import ROOT, inside, loaded
 
 PAIRS = ("2-12", "3-13", "4-14", "5-15", "6-16")
 
@@ -201,12 +200,7 @@ def test_what_all_pairs_get_over_sctp_is_that_of_the_study(waleed: Reproduced) -
 
 
 def test_the_manual_shows_these_results(waleed: Reproduced, chen: Reproduced) -> None:
-    script = ROOT / "docs" / "studies.py"
-    spec = importlib.util.spec_from_file_location("studies", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(ROOT / "docs" / "studies.py")
     text = (ROOT / "docs" / "studies.md").read_text()
     found = {"waleed": waleed.document, "chen": chen.document}
     assert {part["name"] for part in module.PART.finditer(text)} == set(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
 from importlib import metadata
 from pathlib import Path
@@ -23,10 +22,6 @@ from running import CAPTURES
 
 DATA = failover()
 CAPTURE = FAILOVER / "client.pcapng"
-
-drawn_by_chromium = pytest.mark.skipif(
-    shutil.which("chromium") is None, reason="needs Debian's chromium"
-)
 
 
 def named(data: ReportData) -> dict[str, Picture]:
@@ -115,7 +110,6 @@ def test_without_a_browser_it_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "figures").exists()
 
 
-@drawn_by_chromium
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "own.svg").write_text("mine")
     done = command(CAPTURE, "--figures", tmp_path)
@@ -128,7 +122,6 @@ def one_picture(figure: str = "swimlane") -> Picture:
     return named(DATA)[f"client-association-0-{figure}"]
 
 
-@drawn_by_chromium
 def test_chromium_draws_both_forms_and_overwrites_nothing(tmp_path: Path) -> None:
     picture = one_picture()
     told: list[str] = []
@@ -152,7 +145,6 @@ def test_chromium_draws_both_forms_and_overwrites_nothing(tmp_path: Path) -> Non
     assert pictures.write([picture], tmp_path, force=True, told=told.append) == 1
 
 
-@drawn_by_chromium
 def test_names_of_captures_are_text_in_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     folder.mkdir()
@@ -166,7 +158,6 @@ def test_names_of_captures_are_text_in_pictures(tmp_path: Path) -> None:
     assert "script&#62;" in text
 
 
-@drawn_by_chromium
 def test_a_browser_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/bin/false")
     with pytest.raises(pictures.PictureError, match="the browser that draws figures failed"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import Tab, needs_chromium
+from browsing import Tab
 from pathscope.reports.report.data import Case, ReportData
 from pathscope.reports.report.load import How, load, numbered
 from pathscope.reports.report.pages import PAGES
@@ -14,8 +14,6 @@ from pathscope.reports.units import file_name
 from playwright.sync_api import BrowserContext
 from reporting import LABELS, served
 from running import CAPTURES
-
-pytestmark = needs_chromium
 
 FILES = sorted((*CAPTURES.glob("*/client.pcapng"), *CAPTURES.glob("*/*.pcap")))
 

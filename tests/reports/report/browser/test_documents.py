@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pathscope
-from browsing import Tab, needs_chromium
+from browsing import Tab
 from pathscope.reports.compare.document import document as compare_document
 from pathscope.reports.report.data import ReportData
 from playwright.sync_api import expect
 from reporting import FAILOVER, comparison, fidelity
-
-pytestmark = needs_chromium
 
 RECOVERY = "link_failure_recovery_s"
 

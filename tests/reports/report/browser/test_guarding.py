@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from browsing import REBOUND, needs_chromium, stranger
+from browsing import REBOUND, stranger
 from pathscope.reports.report.guard import COOKIE
 from playwright.sync_api import Browser, Request
 from reporting import failover
-
-pytestmark = needs_chromium
 
 WORD = "a-word-to-know"
 

@@ -9,13 +9,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from browsing import Tab, needs_chromium
+from browsing import Tab
 from pathscope.reports.report.pages import PAGES
 from pathscope.reports.report.static import page as static_page
 from playwright.sync_api import Browser
 from reporting import SCRIPT, all_hostile, desk, served
-
-pytestmark = needs_chromium
 
 VIEWS = (
     "/packets?case=1&table=comments",

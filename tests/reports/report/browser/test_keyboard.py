@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from browsing import Tab, needs_chromium, stranger
+from browsing import Tab, stranger
 from playwright.sync_api import Browser, Locator, expect
-
-pytestmark = needs_chromium
 
 MOST_STOPS = 80
 

@@ -9,14 +9,12 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import SCHEMES, WIDTHS_PX, Scheme, Tab, needs_chromium, stranger
+from browsing import SCHEMES, WIDTHS_PX, Scheme, Tab, stranger
 from pathscope.reports.figures.look import Look
 from pathscope.reports.report.pages import PAGES
 from pathscope.reports.report.view import view_of
 from playwright.sync_api import Browser
 from reporting import desk, failover
-
-pytestmark = needs_chromium
 
 VIEWS = {**{name: f"/{name}" for name in PAGES}, "frame": "/packets?frame=444", "nowhere": "/x?y=z"}
 """Every page; a frame that is decoded; an address that cannot be followed."""

@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from browsing import Tab, needs_chromium
+from browsing import Tab
 from playwright.sync_api import Locator, expect
 from reporting import failover, served
-
-pytestmark = needs_chromium
 
 DATA = failover()
 

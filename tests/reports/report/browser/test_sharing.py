@@ -8,15 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browsing import Tab, needs_chromium, stranger
+from browsing import Tab, stranger
 from pathscope.reports.report.data import Shelf
 from pathscope.reports.report.load import How
 from pathscope.reports.report.watch import Watch
 from playwright.sync_api import Browser, expect
 from reporting import failover
 from running import CAPTURES
-
-pytestmark = needs_chromium
 
 WINDOW_S = (2.5, 6.25)
 

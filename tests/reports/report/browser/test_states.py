@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from browsing import Tab, needs_chromium
+from browsing import Tab
 from crafting import ethernet_records, pcap
 from pathscope import CaptureError, dissect
 from pathscope.reports.report.data import ReportData
@@ -15,8 +15,6 @@ from pathscope.reports.report.load import How, load
 from pathscope.reports.report.pages import PAGES
 from playwright.sync_api import Route
 from reporting import FAILOVER, FAST, served
-
-pytestmark = needs_chromium
 
 OF_CASE = [page.title for page in PAGES.values() if page.of_case]
 
