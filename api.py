@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
@@ -301,9 +302,7 @@ def analyze(
                 return both.analyze(options, progress)[0]
     rules = _rules(labels)
     link_events = [] if events is None else _events(Path(events))
-    # The pass runs without Python's lock, so that these imports take no time beside it. No daemon:
-    # one that is stopped in the middle of an import can take the process with it.
-    Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
+    _import_meanwhile()
     options = options or ReadOptions(flows=True)
     if index is None:
         ledger = ledgers.read(source, options, progress)
@@ -313,6 +312,13 @@ def analyze(
 
     result = analyze_ledger(ledger, link_events, rules)
     return Analysis(ledger, result, events=tuple(link_events))
+
+
+def _import_meanwhile() -> None:
+    """Import what a pass is followed by: it runs without Python's lock, so this takes no time."""
+    if f"{__package__}.analyzer.associations" not in sys.modules:
+        # No daemon: one that is stopped in the middle of an import can take the process with it.
+        Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
 
 
 def _read_and_index(
@@ -385,7 +391,7 @@ class _Two:
     ) -> tuple[Analysis, ...]:
         rules = _rules(self.labels)
         link_events = [] if self.events is None else _events(Path(self.events))
-        Thread(target=import_module, args=(".analyzer.associations", __package__)).start()
+        _import_meanwhile()
         options = options or ReadOptions(flows=True)
         reading = options if self.forced is False else replace(options, sightings=True)
         one, other = _read_both((self.first, self.second), reading, progress)

@@ -12,6 +12,11 @@ import time
 from dataclasses import dataclass, field
 
 
+def as_installed() -> dict[str, str]:
+    """Return the environment in which modules are compiled once, as an installer does it."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
 @dataclass
 class Contender:
     """One program and what its runs took."""
@@ -31,7 +36,9 @@ class Contender:
         """Run once, to the end; a failure ends the benchmark with what the program said."""
         with tempfile.TemporaryFile() as stderr:
             start = time.perf_counter()
-            process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=stderr)
+            process = subprocess.Popen(
+                self.command, stdout=subprocess.DEVNULL, stderr=stderr, env=as_installed()
+            )
             # wait4 gives this child's own memory; getrusage would give the largest of all.
             _, status, usage = os.wait4(process.pid, 0)
             self.seconds.append(time.perf_counter() - start)

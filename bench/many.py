@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,22 +34,31 @@ LEAST_SPEEDUP = 1.7
 MOST_OF_JOBS = 1.3
 
 PORT = 18786
+ADDRESS = f"tcp://127.0.0.1:{PORT}"
+
+AWAIT = """
+from distributed import Client
+with Client({address!r}) as client:
+    client.wait_for_workers({workers})
+"""
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """Start a scheduler and workers as processes of their own, and give the address."""
-    address = f"tcp://127.0.0.1:{PORT}"
+def cluster(folder: Path) -> Iterator[None]:
+    """Start a scheduler and workers as processes of their own, and wait until they are ready."""
     dask = str(PROGRAM.with_name("dask"))
     at = ["--host", "127.0.0.1", "--port", str(PORT), "--no-dashboard"]
-    worker = [dask, "worker", address, "--nthreads", "1", "--no-dashboard"]
+    worker = [dask, "worker", ADDRESS, "--nthreads", "1", "--no-dashboard"]
+    worker += ["--preload", "pathscope.many.worker"]
     commands = [[dask, "scheduler", *at], *([worker] * WORKERS)]
     log = (folder / "cluster.log").open("w")
     started = [
         subprocess.Popen(command, stdout=log, stderr=log, cwd=folder) for command in commands
     ]
     try:
-        yield address
+        script = AWAIT.format(address=ADDRESS, workers=WORKERS)
+        subprocess.run([PROGRAM.with_name("python"), "-c", script], check=True)
+        yield
     finally:
         for process in reversed(started):
             process.terminate()
@@ -58,12 +67,13 @@ def cluster(folder: Path) -> Iterator[str]:
 
 
 def rounds(contenders: dict[Path, Contender], runs: int) -> None:
-    """Run all in turn, each to a folder that is not there."""
+    """Run all in turn, each to a folder that is not there; the cluster only beside its own run."""
     for number in range(runs):
         print(f"run {number + 1} of {runs}", file=sys.stderr)
         for folder, contender in contenders.items():
             shutil.rmtree(folder, ignore_errors=True)
-            contender.run()
+            with cluster(folder.parent) if ADDRESS in contender.command else nullcontext():
+                contender.run()
 
 
 def differences(one: Path, other: Path) -> int:
@@ -129,9 +139,9 @@ def main() -> int:
     files = list(captures.iterdir())
     for path in files:
         warm(path)
-    with tempfile.TemporaryDirectory() as place, cluster(Path(place)) as address:
+    with tempfile.TemporaryDirectory() as place:
         outs = [Path(place) / name for name in ("one", "two", "cluster")]
-        ways = (["--jobs", "1"], ["--jobs", str(WORKERS)], ["--scheduler", address])
+        ways = (["--jobs", "1"], ["--jobs", str(WORKERS)], ["--scheduler", ADDRESS])
         contenders = {
             out: Contender(
                 f"analyze {way[0]} {way[1]}" if way[0] == "--jobs" else "analyze --scheduler",

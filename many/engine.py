@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from . import worker
+from .forking import WORKER
 from .part import Outcome, Part, analyze_part
 from .settings import SKEW, definitions
 
@@ -30,6 +30,15 @@ LOCAL = {
     "distributed.worker.multiprocessing-method": "forkserver",
     # A capture that kills two workers would kill any.
     "distributed.scheduler.allowed-failures": 1,
+    # No part waits behind a long one while another worker has nothing to do.
+    "distributed.scheduler.worker-saturation": 1.0,
+    # It lives for one command, and nobody watches it: no profile, no pages, few readings.
+    "distributed.worker.profile.enabled": False,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.system-monitor.disk": False,
 }
 """Of Dask's settings, those of the cluster that is embedded here."""
@@ -106,8 +115,10 @@ def _wait(client: Client) -> None:
 
 
 def _check_workers(client: Client, folder: Path) -> None:
+    from .worker import probe
+
     _wait(client)
-    for address, told in client.run(worker.probe, str(folder), on_error="return").items():
+    for address, told in client.run(probe, str(folder), on_error="return").items():
         if isinstance(told, Exception):
             raise EngineError(f"worker {address}: cannot do this work: {told}")
         made_with, sees_dataset = told
@@ -144,7 +155,7 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
             # It has an HTTP server all the same, on a port that another cluster may have.
             scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},
             silence_logs=logging.CRITICAL,
-            preload=[worker.__name__],
+            preload=[WORKER],
         ) as local,
         Client(local, set_as_default=False) as client,
     ):

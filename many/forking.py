@@ -10,7 +10,10 @@ import multiprocessing
 from importlib.util import find_spec
 from multiprocessing import forkserver
 
-PRELOADED = ("distributed", "pandas", f"{__package__}.worker")
+WORKER = f"{__package__}.worker"
+"""By its name: this process does not need what it imports."""
+
+PRELOADED = ("distributed", "pandas", WORKER)
 """What every local worker needs."""
 
 

@@ -89,7 +89,7 @@ def write_empty(folder: Path, kind: str, schemas: Mapping[str, pa.Schema]) -> No
 
     Tables that another version had, or that were asked for before, go.
     """
-    from .tables import parquet
+    from .tables import empty, parquet
 
     for place in (folder / kind).glob("*"):
         if place.name not in schemas:
@@ -97,7 +97,7 @@ def write_empty(folder: Path, kind: str, schemas: Mapping[str, pa.Schema]) -> No
     for name, schema in schemas.items():
         place = folder / kind / name
         place.mkdir(parents=True, exist_ok=True)
-        _write_whole(place / f"{dataset.EMPTY}.parquet", parquet(schema.empty_table()))
+        _write_whole(place / f"{dataset.EMPTY}.parquet", parquet(empty(schema)))
 
 
 def done(folder: Path, part: str) -> Node | None:
@@ -120,15 +120,18 @@ def stage(folder: Path, part: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{part}-{os.getpid()}-", dir=folder / PARTIAL))
 
 
+def staged(place: Path, file: str) -> Path:
+    """Return where a file of a part is before it is published: a part has no folders of its own."""
+    return place / file.replace("/", ",")
+
+
 def write(place: Path, file: str, content: bytes | memoryview) -> Node:
     """Write a file of a part, and return what its record says of it.
 
     It is not brought to the disk at once, which takes milliseconds a file: `flush` does that once
     for all, and until then a part counts by its digests.
     """
-    path = place / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    staged(place, file).write_bytes(content)
     digest = hashlib.sha256(content).hexdigest()
     return {"file": file, "bytes": len(content), "sha256": digest}
 
@@ -155,10 +158,12 @@ def publish(folder: Path, part: str) -> Node:
     """
     place = folder / DONE / part
     record = dataset.read_part(place / RECORD)
-    for one in _files(record):
-        if (place / one["file"]).exists():
-            (folder / one["file"]).parent.mkdir(parents=True, exist_ok=True)
-            (place / one["file"]).replace(folder / one["file"])
+    left = {folder / one["file"]: staged(place, one["file"]) for one in _files(record)}
+    for target in {path.parent for path in left}:
+        target.mkdir(parents=True, exist_ok=True)
+    for target, source in left.items():
+        with suppress(FileNotFoundError):
+            source.replace(target)
     (place / RECORD).replace(folder / PARTS / f"{part}.json")
     shutil.rmtree(place)
     return record
@@ -243,7 +248,7 @@ def _belongs(folder: Path, place: Path, record: Node, head: Node, taken: Collect
         record["settings_sha256"] == head["settings_sha256"]
         and not any(one["key"] in taken for one in record["captures"])
         and all(
-            _is_written(place / one["file"], one) or _is_written(folder / one["file"], one)
+            _is_written(staged(place, one["file"]), one) or _is_written(folder / one["file"], one)
             for one in _files(record)
         )
     )

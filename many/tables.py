@@ -106,6 +106,11 @@ def _unfit(name: str, rows: list[Node]) -> frozenset[str]:
     return frozenset(found)
 
 
+def empty(schema: pa.Schema) -> pa.Table:
+    """Return a table without rows; `Schema.empty_table` imports pandas, which takes its time."""
+    return pa.Table.from_batches([], schema=schema)
+
+
 def parquet(table: pa.Table) -> pa.Buffer:
     """Return a table as a Parquet file.
 

@@ -230,8 +230,7 @@ def test_what_an_interrupted_command_left(tmp_path: Path) -> None:
         left = out / ".done" / part["part"]
         left.mkdir(parents=True)
         for file in listed[moved:]:
-            (left / file).parent.mkdir(parents=True, exist_ok=True)
-            (out / file).rename(left / file)
+            (out / file).rename(store.staged(left, file))
         record.rename(left / "record.json")
         assert len(list(dataset.opened(out).captures())) == 2
         assert files(out) == whole

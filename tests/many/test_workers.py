@@ -79,7 +79,7 @@ def workers(coordinator: int) -> list[psutil.Process]:
 
 def half_written(out: Path) -> list[Path]:
     """Return the places of parts of which some captures have been written."""
-    return [path.parents[1] for path in out.glob(".partial/*/results/*.json")]
+    return [path.parent for path in out.glob(".partial/*/results,*.json")]
 
 
 def kill_one_at_work(out: Path) -> None:

@@ -44,11 +44,16 @@ pub struct Options {
     /// Bytes of the file to a block of the offset index that is made on the way, if one is.
     pub index_block_bytes: Option<u64>,
     /// Whether to read in one thread and to track in another. `None` is where there are two
-    /// processors, and not of a pipe. Never with an index or a streamed table but that of sightings.
+    /// processors, and not of a pipe or a small file. Never with an index or a streamed table but
+    /// that of sightings.
     pub two_threads: Option<bool>,
     /// Nodes of a simulator's trace that are interfaces of one host each.
     pub hosts: Hosts,
 }
+
+/// Bytes of a capture below which one thread is through before a second one has paid for itself,
+/// above all where many captures are read side by side.
+const LEAST_FOR_TWO_THREADS: u64 = 4 << 20;
 
 impl Default for Options {
     fn default() -> Self {
@@ -170,7 +175,8 @@ impl Pass {
         // Rows and indexes tell of bytes that are not handed over; a pipe may keep a thread waiting.
         let needs_bytes = options.stream.as_ref().is_some_and(Streamed::needs_bytes);
         let may_thread = !needs_bytes && options.index_block_bytes.is_none();
-        let by_itself = || file_length.is_some() && has_two_processors();
+        let is_worth_it = file_length.is_some_and(|bytes| bytes >= LEAST_FOR_TWO_THREADS);
+        let by_itself = || is_worth_it && has_two_processors();
         let threaded = may_thread && options.two_threads.unwrap_or_else(by_itself);
         let (with_flows, of_several) = (options.flows, matches!(capture, CaptureSet::Several(_)));
         let udp_ports = std::mem::take(&mut options.udp_ports);
