@@ -43,6 +43,9 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 REBOUND = "rebound.example"
 
+CLIPBOARD = ("clipboard-read", "clipboard-write")
+"""Permissions to see what a button copied."""
+
 BARRIERS = ("serious", "critical")
 
 AT_REST = r"""
