@@ -43,6 +43,9 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 REBOUND = "rebound.example"
 
+CLIPBOARD = ("clipboard-read", "clipboard-write")
+"""Permissions to see what a button copied."""
+
 BARRIERS = ("serious", "critical")
 
 AT_REST = r"""
@@ -130,14 +133,11 @@ class Tab:
         self.page.get_by_role("textbox", name=label, exact=True).click()
         self.page.get_by_role("option", name=text, exact=True).click()
 
-    def wear(self, scheme: Scheme) -> None:
-        """Let the system be light or dark."""
+    def look(self, width_px: int, scheme: Scheme) -> None:
+        """Let the screen have a width, and the system be light or dark."""
+        self.page.set_viewport_size({"width": width_px, "height": WIDTHS_PX[width_px]})
         self.page.emulate_media(color_scheme=scheme)
         self.page.wait_for_selector(f"#main[data-ag-theme-mode='{scheme}']")
-        self.rest()
-
-    def resize(self, width_px: int) -> None:
-        self.page.set_viewport_size({"width": width_px, "height": WIDTHS_PX[width_px]})
         self.rest()
 
     def query(self) -> dict[str, str]:

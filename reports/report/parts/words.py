@@ -34,10 +34,13 @@ MARKS = {"annotated": "a", "inferred": "i"}
 COLOURS = {"info": "blue", "warning": "orange", "error": "red", "empty": "gray"}
 
 
-def hinted(text: str, hint: str) -> Component:
-    """Return text with a hint that shows on hover, on focus and on touch."""
+def hinted(text: str, hint: str) -> Component | str:
+    """Return text with a hint that shows on hover, on focus and on touch; bare where there is none.
+
+    Tables have hundreds of cells, and each component takes the browser its time.
+    """
     if not hint:
-        return html.Span(text)
+        return text
     return dmc.Tooltip(
         html.Span(text, tabIndex=0, className="hinted"),
         label=hint,

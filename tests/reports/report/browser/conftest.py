@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from browsing import WIDTHS_PX, Tab, chromium
+from browsing import CLIPBOARD, WIDTHS_PX, Tab, chromium
 from playwright.sync_api import Browser, BrowserContext
 from reporting import everything, served
 
@@ -19,7 +19,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """What tabs share: most of a first visit is the reading of scripts."""
-    with browser.new_context(viewport={"width": 1280, "height": WIDTHS_PX[1280]}) as found:
+    size = {"width": 1280, "height": WIDTHS_PX[1280]}
+    with browser.new_context(viewport=size, permissions=CLIPBOARD) as found:
         yield found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,7 +13,7 @@ import pytest
 from browsing import Tab
 from pathscope.reports.report.pages import PAGES
 from pathscope.reports.report.static import page as static_page
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 from reporting import SCRIPT, all_hostile, desk, served
 
 VIEWS = (
@@ -44,11 +45,50 @@ def trap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url.rstrip("/")
 
 
+TEXTS = """
+() => Object.fromEntries([...document.querySelectorAll(".dash-graph")].map(one =>
+    [JSON.parse(one.id).name, [...one.querySelectorAll("svg text")].map(each => each.textContent)]))
+"""
+"""What is written in each figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page: what became more than text, what its figures say, where its downloads are."""
+
+    taken: list[str]
+    texts: dict[str, list[str]]
+    downloads: list[str]
+
+
+def shown(tab: Tab) -> Shown:
+    downloads = tab.page.locator("a.download").evaluate_all("all => all.map(one => one.href)")
+    return Shown(taken(tab), tab.page.evaluate(TEXTS), downloads)
+
+
 def taken(tab: Tab) -> list[str]:
     # Hints are made when they are looked at.
     for place in range(min(tab.page.locator(".hinted").count(), 2)):
         tab.page.locator(".hinted").nth(place).focus()
     found: list[str] = tab.page.evaluate(TAKEN, f"{MARKUP}, #main b, #main script")
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(context: BrowserContext, trap: str) -> dict[str, dict[str, Shown]]:
+    """Every page of the plain and of the multihomed capture, as a visitor goes from one to another:
+    by the case, and by the page's title.
+    """
+    found: dict[str, dict[str, Shown]] = {}
+    for case in ("1", "2"):
+        tab = Tab(context)
+        tab.open(f"{trap}/packets?case={case}")
+        found[case] = {}
+        for page in PAGES.values():
+            tab.go(page.title)
+            found[case][page.title] = shown(tab)
+        tab.close()
+        assert tab.complaints == []
     return found
 
 
@@ -59,41 +99,32 @@ def test_names_in_a_view_are_text(view: str, tab: Tab, trap: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["1", "2"])
-def test_names_are_text_on_every_page(case: str, tab: Tab, trap: str) -> None:
-    tab.open(f"{trap}/packets?case={case}")
-    for page in PAGES.values():
-        tab.go(page.title)
-        assert taken(tab) == []
-        assert [mark for mark in BIDI_MARKS if mark in "".join(svg_texts(tab))] == []
+def test_names_are_text_on_every_page(case: str, pages: dict[str, dict[str, Shown]]) -> None:
+    for title, one in pages[case].items():
+        assert one.taken == [], title
+        texts = "".join(text for texts in one.texts.values() for text in texts)
+        assert [mark for mark in BIDI_MARKS if mark in texts] == [], title
 
 
-def svg_texts(tab: Tab) -> list[str]:
-    found: list[str] = tab.page.locator(".dash-graph svg text").all_text_contents()
-    return found
+def test_names_are_shown(pages: dict[str, dict[str, Shown]]) -> None:
+    texts = pages["2"]["Association"].texts.values()
+    assert any("<img" in one for each in texts for one in each)
+    ladder = pages["2"]["Handover"].texts["ladder"]
+    assert any("<img" in one for one in ladder)
+    assert any("<b>wlan" in one for one in ladder)
 
 
-def test_names_are_shown(tab: Tab, trap: str) -> None:
-    tab.open(f"{trap}/association?case=2")
-    assert any("<img" in one for one in svg_texts(tab))
-    tab.go("Handover")
-    texts = tab.figure("ladder").locator("svg text").all_text_contents()
-    assert any("<img" in one for one in texts)
-    assert any("<b>wlan" in one for one in texts)
-
-
-def test_downloads_are_no_formulas(tab: Tab, trap: str) -> None:
+def test_downloads_are_no_formulas(
+    pages: dict[str, dict[str, Shown]], context: BrowserContext
+) -> None:
     found = 0
-    tab.open(f"{trap}/packets?case=2")
-    for page in PAGES.values():
-        tab.go(page.title)
-        addresses = tab.page.locator("a.download").evaluate_all("all => all.map(one => one.href)")
-        for address in addresses:
-            answer = tab.page.request.get(address)
-            assert answer.headers["content-type"].startswith("text/csv")
-            assert "attachment" in answer.headers["content-disposition"]
-            for row in csv.reader(io.StringIO(answer.text())):
-                assert [one for one in row if is_formula(one)] == []
-                found += 1
+    for address in (each for one in pages["2"].values() for each in one.downloads):
+        answer = context.request.get(address)
+        assert answer.headers["content-type"].startswith("text/csv")
+        assert "attachment" in answer.headers["content-disposition"]
+        for row in csv.reader(io.StringIO(answer.text())):
+            assert [one for one in row if is_formula(one)] == []
+            found += 1
     assert found > 100
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from browsing import Tab, stranger
+from browsing import CLIPBOARD, Tab, stranger
 from playwright.sync_api import Browser, Locator, expect
 
 MOST_STOPS = 80
@@ -16,7 +16,7 @@ CONTROLS = "a[href], button, input:not([type=hidden]), .scrolled"
 
 @pytest.fixture
 def typist(browser: Browser) -> Iterator[Tab]:
-    with stranger(browser, permissions=["clipboard-read", "clipboard-write"]) as found:
+    with stranger(browser, permissions=CLIPBOARD) as found:
         yield found
         assert found.complaints == []
 

@@ -36,8 +36,7 @@ def test_a_page_is_whole_in_every_look(name: str, tab: Tab, address: str) -> Non
         assert tab.page.locator("h1").inner_text() == PAGES[name].title
     found: list[str] = []
     for width_px, scheme in LOOKS:
-        tab.resize(width_px)
-        tab.wear(scheme)
+        tab.look(width_px, scheme)
         tab.photograph(f"{name}-{scheme}-{width_px}")
         found += [f"{scheme}, {width_px}: {one}" for one in (*tab.barriers(), *tab.failures())]
         # What is wider than the screen is scrolled by itself, never the page.
