@@ -19,8 +19,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """What tabs share: most of a first visit is the reading of scripts."""
-    size = {"width": 1280, "height": WIDTHS_PX[1280]}
-    with browser.new_context(viewport=size, permissions=CLIPBOARD) as found:
+    with browser.new_context(
+        viewport={"width": 1280, "height": WIDTHS_PX[1280]}, permissions=CLIPBOARD
+    ) as found:
         yield found
 
 
