@@ -226,6 +226,19 @@ def _of_folder(path: Path) -> Source | None:
     return Source("results", path / RESULT) if (path / MANIFEST).is_file() else None
 
 
+def failures(source: Source) -> list[tuple[str, str]]:
+    """List the captures that a dataset was to have, and has no result of: names and reasons.
+
+    Raises
+    ------
+    ValueError, OSError
+        When it cannot be read.
+    """
+    if source.kind != "dataset":
+        return []
+    return [(one["run"], one["reason"]) for one in dataset.read_head(source.path)["failures"]]
+
+
 def _entries(path: Path) -> Iterator[Path]:
     for entry in path.iterdir():
         # A link to a folder may lead back here.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 
 import click
@@ -45,7 +43,5 @@ def main() -> None:
     Example:
       pathscope analyze client.pcapng --events events.jsonl --label 10.0.1.0/24=wlan
     """
-    # What is left at the end goes with the process: the collector need not look at it once more.
-    atexit.register(gc.freeze)
     # No linear algebra is done here, and numpy's threads for it spin while they wait for some.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -92,8 +92,8 @@ def report_command(
 ) -> None:
     """Show captures, runs and results in a browser.
 
-    RESULTS are captures as for analyze, folders of runs, results of analyze --out, folders and
-    globs of these; what compare --format json wrote, and the fidelity of a replay.
+    RESULTS are captures as for analyze, folders of runs, results and datasets of analyze --out,
+    folders and globs of these; what compare --format json wrote, and the fidelity of a replay.
 
     \b
     Example:

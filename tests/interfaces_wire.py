@@ -148,12 +148,13 @@ def gone(marker: str, within_s: float = 10) -> bool:
     return True
 
 
-def started(code: str, *arguments: str) -> subprocess.Popen[str]:
-    """A Python process in this namespace that runs some code."""
+def started(code: str, *arguments: str, first: Path | None = None) -> subprocess.Popen[str]:
+    """A Python process in this namespace that runs some code; programs are found in `first`."""
+    path = [str(first)] if first is not None else []
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "PATH": os.pathsep.join([*path, os.environ["PATH"]])},
     )

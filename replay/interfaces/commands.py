@@ -37,6 +37,8 @@ def run(*command: str) -> str:
             env=environment(),
             # Ctrl-C at the terminal is for whoever asked, who may be restoring.
             process_group=0,
+            # What Python opens is closed there all the same, but for a journal's lock.
+            close_fds=False,
             check=False,
         )
     except FileNotFoundError as error:

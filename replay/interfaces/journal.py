@@ -2,7 +2,8 @@
 
 A file for each session in a folder, locked by the session for as long as it lives: one that nobody
 locks is that of a session that ended before it had undone all. All changes are known from the
-start, so it is written once.
+start, so it is written once. The commands that a session starts hold the lock, too: when it is
+killed, one may still be at work, and what it does would come after all had been undone.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import fcntl
 import json
 import os
 import socket
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .commands import InterfaceError
 from .diversion import Diversion
@@ -26,6 +28,11 @@ FORMAT = "pathscope.interfaces/1"
 
 SO_NETNS_COOKIE = 71
 """<asm-generic/socket.h>; since Linux 5.14."""
+
+LAST_COMMAND_S = 10
+"""How long a command may go on when its session is gone; one takes milliseconds."""
+
+PAUSE_S = 0.01
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -113,6 +120,7 @@ def kept(path: Path, journal: Journal) -> Iterator[None]:
         file = path.open("x", encoding="utf-8")
         # In the folder's lock: nobody finds it before it is locked itself.
         fcntl.flock(file, fcntl.LOCK_EX)
+    os.set_inheritable(file.fileno(), True)
     with file:
         with _named(path):
             json.dump({"format": FORMAT, **asdict(journal)}, file, indent=1)
@@ -145,9 +153,7 @@ def of_dead_session(path: Path) -> Iterator[Journal | None]:
         yield None
         return
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _lock(file):
             yield None
             return
         try:
@@ -157,6 +163,35 @@ def of_dead_session(path: Path) -> Iterator[Journal | None]:
             yield None
             return
         yield _read(document, path)
+
+
+def _lock(file: TextIO) -> bool:
+    """Lock a journal, once the last command of its session has ended; False when that lives."""
+    until = time.monotonic() + LAST_COMMAND_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if _lives(file) or time.monotonic() > until:
+                return False
+            time.sleep(PAUSE_S)
+        else:
+            return True
+
+
+def _lives(file: TextIO) -> bool:
+    """Whether the process of a journal is there; one that is being written tells of none yet."""
+    file.seek(0)
+    text = file.read()
+    file.seek(0)
+    try:
+        status = Path(f"/proc/{int(json.loads(text)['process'])}/stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    except (ValueError, LookupError, TypeError):
+        return True
+    # "1234 (name) Z ...": ended, and its parent has not asked yet.
+    return status.rpartition(b")")[2].split()[0] not in (b"Z", b"X")
 
 
 @contextmanager

@@ -53,9 +53,9 @@ def load(
     Parameters
     ----------
     named
-        Captures, folders of runs, results, baselines, folders and globs of these; documents of
-        `pathscope.compare/1` and `pathscope.fidelity/1`. Two captures that are of the two ends of
-        one run are one case.
+        Captures, folders of runs, results, datasets, baselines, folders and globs of these;
+        documents of `pathscope.compare/1` and `pathscope.fidelity/1`. Two captures that are of the
+        two ends of one run are one case.
     how
         How captures are analyzed.
     progress
@@ -87,6 +87,7 @@ def load(
             progress(", ".join(str(one.path) for one in group))
         try:
             cases += _cases(group, how)
+            unread += [failure for one in group for failure in sets.failures(one)]
         except (CaptureError, ValueError, OSError, RecursionError) as error:
             unread.append((", ".join(str(one.path) for one in group), str(error)))
     return ReportData(numbered(cases), comparison, tuple(replays), tuple(unread))
@@ -128,7 +129,7 @@ def _cases(group: tuple[sets.Source, ...], how: How) -> Iterator[Case]:
             yield case_of(analysis, how.indexes)
         return
     (source,) = group
-    if source.kind in ("results", "baseline"):
+    if source.kind in ("results", "dataset", "baseline"):
         for run in sets.read(source, how.labels):
             yield Case("", run.name, run.document, scenario=run.scenario)
         return

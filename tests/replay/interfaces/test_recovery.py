@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -79,6 +80,35 @@ def test_a_session_that_is_killed(seed: int, tmp_path: Path) -> None:
     assert (shown("v0"), shown("v1")) == before
     assert list(tmp_path.iterdir()) == []
     assert gone(str(tmp_path))
+
+
+SLOW_IP = """#!/bin/sh
+case "$*" in
+*"type ifb") touch {asked}; sleep 0.5 ;;
+esac
+exec {ip} "$@"
+"""
+
+
+@pytest.mark.usefixtures("cable")
+def test_a_command_that_outlives_its_session_is_waited_for(tmp_path: Path) -> None:
+    """Else it would make an interface that nobody knows of any more."""
+    before = shown("v0")
+    state, programs, asked = (tmp_path / name for name in ("state", "programs", "asked"))
+    programs.mkdir()
+    (programs / "ip").write_text(SLOW_IP.format(asked=asked, ip=shutil.which("ip")))
+    (programs / "ip").chmod(0o755)
+    victim = started(SESSIONS, str(state), first=programs)
+    while not asked.exists():
+        assert victim.poll() is None
+        time.sleep(0.01)
+    kill_keepers_only(state, victim.pid)
+    victim.kill()
+    victim.communicate()
+    assert len(recover(state)) == 1
+    assert gone(str(programs))
+    assert shown("v0") == before
+    assert list(state.iterdir()) == []
 
 
 @pytest.mark.usefixtures("cable")

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from manycaptures import fill
+from pathscope import analyze_many
 from pathscope.cli import main
 from pathscope.reports.report.data import Shelf
 from pathscope.reports.report.load import How, load
@@ -56,6 +58,19 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_shown(tmp_path: Path) -> No
     ((name, reason),) = found.unread
     assert name == str(bad)
     assert reason
+
+
+def test_a_dataset_is_shown_with_what_failed_of_it(tmp_path: Path) -> None:
+    captures = fill(tmp_path / "captures", 3)
+    bad = tmp_path / "captures" / "bad.pcap"
+    bad.write_text("junk")
+    analyze_many(tmp_path / "captures", tmp_path / "out")
+    data = load([str(tmp_path / "out")], How())
+    assert [one.name for one in data.cases] == [str(path) for path in captures]
+    assert [one.analysis for one in data.cases] == [None] * 3
+    ((name, reason),) = data.unread
+    assert name == str(bad)
+    assert "expected a pcap, pcapng or snoop header" in reason
 
 
 def test_a_capture_that_appears_is_shown_once_it_is_whole(tmp_path: Path) -> None:
