@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -82,7 +84,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            found = super().invoke(ctx)
+            sys.stdout.flush()
         except click.UsageError as error:
             # A file whose name begins with - is taken for an option, and its name is told.
             raise click.UsageError(plain(error.format_message()), error.ctx) from error
@@ -90,3 +93,17 @@ class Commands(click.Group):
             raise Refusal(f"standard output cannot show {error.object[error.start]!r}") from error
         except OSError as error:
             raise _refusal(error) from error
+        else:
+            return found
+        finally:
+            _let_go()
+
+
+def _let_go() -> None:
+    """Drop what finds no room on standard output: Python would try again at its end, and fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -234,9 +234,11 @@ def test_output_is_not_overwritten(tmp_path: Path) -> None:
     ids=lambda command: " ".join(word for word in command if not word.startswith("/")),
 )
 class TestStandardOutput:
-    def test_full_disk(self, command: list[str]) -> None:
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    def test_full_disk(self, command: list[str], unbuffered: str) -> None:
+        how = {"PYTHONUNBUFFERED": unbuffered}
         with Path("/dev/full").open("wb") as full:
-            found = outside(*command, stdout=full.fileno())
+            found = outside(*command, stdout=full.fileno(), environment=how)
         assert found.returncode == 2
         assert found.stderr == "Error: No space left on device\n"
 
