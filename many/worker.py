@@ -7,7 +7,6 @@ has done so.
 from __future__ import annotations
 
 import gc
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,10 +30,8 @@ def probe(folder: str) -> tuple[str, bool]:
 
 
 def dask_setup(_: Worker) -> None:
-    """Leave Ctrl-C, which a terminal tells all processes of, to the one that gives the work.
+    """Have the collector not look at what has been imported again and again: it is no garbage.
 
     Dask calls this in every local worker, where this module is one to be loaded before all else.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What has been imported is no garbage: it need not be looked at again and again.
     gc.freeze()
