@@ -123,7 +123,7 @@ def about(contenders: list[Contender], bytes_: int) -> list[str]:
     subject = (
         f"{one.packets:,} captures, {bytes_ / 1e6:.0f} MB, in the page cache; "
         f"{len(one.seconds)} interleaved runs of each. The cluster: a scheduler and {WORKERS}"
-        " workers, processes of this machine that run already. Memory is that of the command."
+        " workers that have started and imported all. Memory is that of the command."
     )
     return [subject, "", *table(head, rows)]
 

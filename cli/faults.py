@@ -84,8 +84,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            found = super().invoke(ctx)
-            sys.stdout.flush()
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()  # whatever its exit code: what is lost is told
         except click.UsageError as error:
             # A file whose name begins with - is taken for an option, and its name is told.
             raise click.UsageError(plain(error.format_message()), error.ctx) from error
@@ -93,8 +95,6 @@ class Commands(click.Group):
             raise Refusal(f"standard output cannot show {error.object[error.start]!r}") from error
         except OSError as error:
             raise _refusal(error) from error
-        else:
-            return found
         finally:
             _let_go()
 

@@ -162,7 +162,7 @@ def publish(folder: Path, part: str) -> Node:
     for target in {path.parent for path in left}:
         target.mkdir(parents=True, exist_ok=True)
     for target, source in left.items():
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # an earlier try has moved it
             source.replace(target)
     (place / RECORD).replace(folder / PARTS / f"{part}.json")
     shutil.rmtree(place)

@@ -165,8 +165,8 @@ def test_the_default_store_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert baselines.default_store() == Path("/data/pathscope/baselines")
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
-    monkeypatch.setenv("HOME", "/home/u")
-    assert baselines.default_store() == Path("/home/u/.local/share/pathscope/baselines")
+    monkeypatch.setenv("HOME", "/users/u")
+    assert baselines.default_store() == Path("/users/u/.local/share/pathscope/baselines")
 
 
 def test_runs_of_one_name_are_told_apart() -> None:

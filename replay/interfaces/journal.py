@@ -120,8 +120,8 @@ def kept(path: Path, journal: Journal) -> Iterator[None]:
         file = path.open("x", encoding="utf-8")
         # In the folder's lock: nobody finds it before it is locked itself.
         fcntl.flock(file, fcntl.LOCK_EX)
-    os.set_inheritable(file.fileno(), True)
     with file:
+        os.set_inheritable(file.fileno(), True)
         with _named(path):
             json.dump({"format": FORMAT, **asdict(journal)}, file, indent=1)
             file.flush()

@@ -55,7 +55,7 @@ def test_a_namespace_has_a_number_that_no_other_has() -> None:
     [
         (True, "/x", "/run/pathscope/interfaces"),
         (False, "/x", "/x/pathscope/interfaces"),
-        (False, "", "/home/me/.local/state/pathscope/interfaces"),
+        (False, "", "/users/me/.local/state/pathscope/interfaces"),
     ],
 )
 def test_where_they_are(
@@ -63,5 +63,5 @@ def test_where_they_are(
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0 if root else 1000)
     monkeypatch.setenv("XDG_STATE_HOME", state)
-    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("HOME", "/users/me")
     assert str(journal.default_folder()) == expected
