@@ -90,6 +90,7 @@ def read_set(
             progress(str(source.path))
         try:
             runs += _read(source, labels)
+            unread += failures(source)
         except (CaptureError, ValueError, OSError, RecursionError) as error:
             unread.append((str(source.path), str(error)))
     if not runs and not unread:
@@ -314,7 +315,13 @@ def _of_a_dataset(folder: Path) -> Iterator[Run]:
 
 
 def _of_a_result(path: Path, document: Any) -> Iterator[Run]:
-    parts = split(_checked(document, path))
+    from .reports.contract_faults import first_fault
+
+    checked = _checked(document, path)
+    # Others may have made it, or changed it: what is in a dataset or a baseline has its digest.
+    if (fault := first_fault(checked)) is not None:
+        raise ValueError(f"{path}: no result of this pathscope: {fault}")
+    parts = split(checked)
     name = str(path.parent) if path.name == RESULT else str(path)
     for part in parts:
         capture = part["captures"][0]["path"]

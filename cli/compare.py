@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..reports.unseen import json_text
-from .faults import BAD_INPUT, Refusal, refusals
+from .faults import BAD_INPUT, need, refusals
 from .options import CAPTURE
 from .terminal import echo, rendered, show
 
@@ -128,8 +127,7 @@ def compare_command(
         raise click.UsageError("give a BASELINE and a CANDIDATE, or a BASELINE and --plan")
     if plan is not None and (html is not None or form in ("markdown", "junit") or not metrics):
         raise click.UsageError("--plan needs --metric, and is told as text or json")
-    if find_spec("scipy") is None:
-        raise Refusal("scipy is not installed: pip install 'pathscope[compare]'")
+    need("compare", "scipy", "jsonschema")
     with refusals():
         for path in (output, html):
             if path is not None and path.exists() and not force:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,6 +44,13 @@ class Refusal(Failure):
     exit_code = BAD_INPUT
 
 
+def need(extra: str, *packages: str) -> None:
+    """Refuse when a package is not installed that an extra of pathscope brings."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise Refusal(f"{package} is not installed: pip install 'pathscope[{extra}]'")
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turn what can go wrong with input and output into a message without a traceback."""
@@ -54,10 +63,18 @@ def refusals() -> Iterator[None]:
 
 
 def _refusal(error: OSError) -> Exception:
-    if isinstance(error, BrokenPipeError):
-        return error  # whoever reads our output has seen enough: click ends quietly
+    if isinstance(error, BrokenPipeError) and _has_reader_left():
+        return error  # whoever read our output has seen enough: click ends quietly
     name = "" if error.filename is None else f"{error.filename}: "
     return Refusal(f"{name}{error.strerror or error}")
+
+
+def _has_reader_left() -> bool:
+    """Whether the other end of our output has gone: any other broken pipe is a fault to be told."""
+    poll = select.poll()
+    for standard in (1, 2):
+        poll.register(standard, 0)  # asks for nothing but what is wrong
+    return bool(poll.poll(0))
 
 
 class Commands(click.Group):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..replay.interfaces.signals import unwinding
-from .faults import BAD_INPUT, Refusal, refusals
+from .faults import BAD_INPUT, Refusal, need, refusals
 from .options import CAPTURE, knowledge_options, packet_options, read_options
 from .terminal import echo
 
@@ -20,7 +19,10 @@ if TYPE_CHECKING:
     from ..reports.report.data import Shelf
     from ..reports.report.load import How
 
-NEEDED = ("dash", "dash_ag_grid", "dash_mantine_components", "plotly", "tsdownsample")
+NEEDED = (
+    *("dash", "dash_ag_grid", "dash_mantine_components"),
+    *("jsonschema", "plotly", "tsdownsample"),
+)
 
 DEFAULT_PORT = 8050
 
@@ -121,8 +123,7 @@ def report_command(
 
 def _check(html: Path | None, figures: Path | None, *, force: bool) -> None:
     """Refuse what would fail after the captures have been read."""
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise Refusal(f"{missing[0]} is not installed: pip install 'pathscope[report]'")
+    need("report", *NEEDED)
     if html is not None and html.exists() and not force:
         raise Refusal(f"{html} exists; --force overwrites it")
     if figures is not None:
@@ -153,8 +154,7 @@ def _read(results: tuple[str, ...], how: How, watch: Path | None, baseline: str 
 
 
 def _compared(baseline: str, results: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, Any]:
-    if find_spec("scipy") is None:
-        raise Refusal("scipy is not installed: pip install 'pathscope[compare]'")
+    need("compare", "scipy")
     from ..comparisons import compare
     from ..reports.compare.document import document
 

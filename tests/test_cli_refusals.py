@@ -261,6 +261,14 @@ def test_head_ends_a_long_output_quietly() -> None:
     assert found.stderr == ""
 
 
+def test_another_pipe_that_breaks_is_told() -> None:
+    line = f"{subprocess.list2cmdline(PROGRAM)} dissect {FAILOVER} --force -o >(head -1)"
+    found = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr.startswith("Error: ")
+    assert found.stderr.endswith("Broken pipe\n")
+
+
 def test_output_to_a_full_device() -> None:
     found = outside("dissect", LOSSY, "-o", "/dev/full", "--force")
     assert found.returncode == 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...reports.unseen import json_text
-from ..faults import Failure, Refusal
+from ..faults import Failure, need
 from ..terminal import echo
 from .options import kernel_of, kernel_option, lab_refusals
 
@@ -88,11 +88,8 @@ def reproduce_command(
 
 def _check_packages() -> None:
     """Before the runs: nobody should wait for hours to be told that a package is missing."""
-    from importlib.util import find_spec
-
     for package, extra in NEEDED.items():
-        if find_spec(package) is None:
-            raise Refusal(f"{package} is not installed: pip install 'pathscope[{extra}]'")
+        need(extra, package)
 
 
 def _make(study: Study, plan: Plan, out: Path, kernel: str) -> bool:

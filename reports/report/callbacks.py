@@ -287,14 +287,16 @@ def register(app: Dash, desk: Desk) -> None:
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),
+        Output({"part": "figure", "name": ALL}, "relayoutData"),
         Input({"part": "figure", "name": ALL}, "relayoutData"),
         State("address", "href"),
         prevent_initial_call=True,
     )
-    def _zoomed(_: Any, address: str | None) -> Any:
+    def _zoomed(told: list[Any], address: str | None) -> Any:
         # Figures tell of their size in the same breath: whichever was zoomed counts.
         found = (zoomed(desk, address, one["name"], layout) for one, layout in _triggered())
-        return next(filter(None, found), no_update)
+        # A figure does not tell the same twice, such as a second double click on it: it forgets.
+        return next(filter(None, found), no_update), [None] * len(told)
 
     @app.callback(
         Output("address", "href", allow_duplicate=True),

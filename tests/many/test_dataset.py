@@ -162,6 +162,11 @@ def test_one_failure_stops_no_other(tmp_path: Path) -> None:
         "unreadable.pcap",
     ]
     assert runs(tmp_path / "out") == sorted([*(path.name for path in good), "cut.pcapng"])
+    compared = read_set(str(tmp_path / "out"), tmp_path)
+    assert len(compared.runs) == 5
+    assert [Path(name).name for name, _ in compared.unread] == [
+        *("empty.pcap", "no-capture.pcap", "nowhere.pcap", "unreadable.pcap")
+    ]
     again = inside("analyze", captures, "--out", tmp_path / "out")
     assert (again.exit_code, again.stderr.splitlines()[0].rpartition(": ")[2]) == (
         3,

@@ -20,9 +20,11 @@ CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "responsive": True,
     "scrollZoom": False,
+    "doubleClickDelay": 600,
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"],
 }
-"""Pictures are taken by the card's own buttons, which the keyboard reaches."""
+"""Pictures are taken by the card's own buttons, which the keyboard reaches. Milliseconds between
+two clicks are counted until each is worked on, so that a busy browser needs some more."""
 
 PICTURES = ("png", "svg")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from pathscope.cli import faults
 from pathscope.replay.lab import folder, matrix, run
 from pathscope.replay.lab.run import LabError
 from pathscope.replay.lab.scenario import Scenario
@@ -275,10 +275,8 @@ def test_a_quick_run_in_the_guest(tmp_path: Path) -> None:
 def test_a_package_that_is_missing_is_told_before_any_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "plotly" else real(name)
-    )
+    real = faults.find_spec
+    monkeypatch.setattr(faults, "find_spec", lambda name: None if name == "plotly" else real(name))
     out = tmp_path / "out"
     done = inside("lab", "reproduce", "bokor", "--quick", "--out", out)
     assert done.exit_code == 2
