@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
-from pathscope.cli import faults
 from pathscope.replay.lab import folder, matrix, run
 from pathscope.replay.lab.run import LabError
 from pathscope.replay.lab.scenario import Scenario
@@ -275,8 +275,10 @@ def test_a_quick_run_in_the_guest(tmp_path: Path) -> None:
 def test_a_package_that_is_missing_is_told_before_any_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = faults.find_spec
-    monkeypatch.setattr(faults, "find_spec", lambda name: None if name == "plotly" else real(name))
+    monkeypatch.setattr(
+        "pathscope.cli.faults.find_spec",
+        lambda name: None if name == "plotly" else find_spec(name),
+    )
     out = tmp_path / "out"
     done = inside("lab", "reproduce", "bokor", "--quick", "--out", out)
     assert done.exit_code == 2
