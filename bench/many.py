@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import filecmp
+import shlex
 import shutil
 import subprocess
 import sys
@@ -88,6 +89,15 @@ def differences(one: Path, other: Path) -> int:
     return len(different) + len(missing)
 
 
+def halves(captures: Path, out: Path) -> list[str]:
+    """Return what two processes do that know nothing of each other: what this machine can give."""
+    even, odd = (
+        [str(PROGRAM), "analyze", f"{captures}/????[{digits}]-*", "--out", str(out / digits)]
+        for digits in ("02468", "13579")
+    )
+    return ["bash", "-c", f"mkdir {out}; {shlex.join(even)} & {shlex.join(odd)} && wait $!"]
+
+
 def typed(command: list[str]) -> str:
     """Return a command as a person would type it, who has no scratch folder."""
     place = command.index("--out") + 1
@@ -123,7 +133,9 @@ def about(contenders: list[Contender], bytes_: int) -> list[str]:
     subject = (
         f"{one.packets:,} captures, {bytes_ / 1e6:.0f} MB, in the page cache; "
         f"{len(one.seconds)} interleaved runs of each. The cluster: a scheduler and {WORKERS}"
-        " workers that have started and imported all. Memory is that of the command."
+        " workers that have started and imported all. Two processes that know nothing of each"
+        " other, each with every second capture, show what two processors of this machine give."
+        " Memory is that of the command."
     )
     return [subject, "", *table(head, rows)]
 
@@ -150,19 +162,23 @@ def main() -> int:
             )
             for out, way in zip(outs, ways, strict=True)
         }
+        apart = outs[0].with_name("halves")
+        contenders[apart] = Contender(
+            "two of --jobs 1, a half each", halves(captures, apart), options.captures
+        )
         rounds(contenders, options.runs)
-        one, two, far = contenders.values()
+        one, two, far, split = contenders.values()
         again = Contender("the same again: all skipped", two.command, options.captures)
         for _ in range(options.runs):
             again.run()
         differing = sum(differences(outs[0], other) for other in outs[1:])
-    contended = [one, two, far, again]
+    contended = [one, two, split, far, again]
     return Part(
         "bench many",
         "Many captures",
         about(contended, sum(path.stat().st_size for path in files)),
-        promises(contended[:3], differing),
-        commands=tuple(typed(one.command) for one in contended),
+        promises([one, two, far], differing),
+        commands=tuple(typed(each.command) for each in (one, two, far, again)),
         why="make bench-many makes the captures and measures these",
     ).publish(options.write)
 

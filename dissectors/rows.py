@@ -109,7 +109,8 @@ def _range(selection: Selection, first_frame_ns: int | None) -> Range | None:
 def _empty(schema: pa.Schema) -> list[pa.RecordBatch]:
     import pyarrow as pa
 
-    return [pa.RecordBatch.from_pylist([], schema)]
+    # `from_pylist` would import pandas.
+    return [pa.RecordBatch.from_arrays([pa.nulls(0, one) for one in schema.types], schema=schema)]
 
 
 def _tell(damage: str | None) -> None:

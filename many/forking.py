@@ -13,7 +13,7 @@ from multiprocessing import forkserver
 WORKER = f"{__package__}.worker"
 """By its name: this process does not need what it imports."""
 
-PRELOADED = (f"{__package__}.uninterrupted", "distributed", "pandas", WORKER)
+PRELOADED = (f"{__package__}.uninterrupted", "distributed", WORKER)
 """What every local worker needs."""
 
 

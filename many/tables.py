@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..dissectors import ledger as ledgers
-from ..reports import result_tables
+from ..reports import columnar, result_tables
 from .dataset import LEDGER, TABLES
 
 if TYPE_CHECKING:
@@ -69,10 +69,11 @@ class Gathered:
                 row["key"], row["run"] = key, run
             self._rows[name] += rows
         for number, ledger in enumerate(captures):
+            known = (key, run, number)
             for name, schema in schemas(LEDGER).items():
                 for batch in ledger.tables[name].to_batches():
                     if batch.num_rows:
-                        first = [_repeated(one, batch.num_rows) for one in (key, run, number)]
+                        first = [columnar.repeated(one, batch.num_rows) for one in known]
                         columns = [*first, *batch.columns]
                         joined = pa.RecordBatch.from_arrays(columns, schema=schema)
                         self._batches[name].append(joined)
@@ -87,8 +88,8 @@ class Gathered:
         """
         for name, rows in self._rows.items():
             try:
-                table = pa.Table.from_pylist(rows, schema=schemas(TABLES)[name])
-            except pa.ArrowException as error:
+                table = columnar.table(rows, schemas(TABLES)[name])
+            except ValueError as error:
                 raise UnfitError(f"table {name}: {error}", _unfit(name, rows)) from error
             yield TABLES, name, table
         for name, batches in self._batches.items():
@@ -100,8 +101,8 @@ def _unfit(name: str, rows: list[Node]) -> frozenset[str]:
     found = set()
     for row in rows:
         try:
-            pa.Table.from_pylist([row], schema=schemas(TABLES)[name])
-        except pa.ArrowException:
+            columnar.table([row], schemas(TABLES)[name])
+        except ValueError:
             found.add(row["key"])
     return frozenset(found)
 
@@ -129,7 +130,3 @@ def _with_first(schema: pa.Schema) -> pa.Schema:
         for name, meaning in FIRST
     ]
     return pa.schema([*fields, *schema], schema.metadata)
-
-
-def _repeated(value: str | int, times: int) -> pa.Array:
-    return pa.repeat(pa.scalar(value, pa.string() if isinstance(value, str) else pa.int64()), times)

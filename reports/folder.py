@@ -15,6 +15,7 @@ import pyarrow as pa
 from ..dissectors import _core
 from ..dissectors import ledger as ledgers
 from ..dissectors.index import identity
+from .columnar import repeated
 from .export import prepare_folder, whole_file, write_table
 from .result_tables import schemas, tables
 from .units import file_name
@@ -122,7 +123,7 @@ def _with_capture(
     def batches() -> Iterator[pa.RecordBatch]:
         for number, ledger in enumerate(captures):
             for batch in ledger.tables[name].to_batches():
-                numbers = pa.repeat(pa.scalar(number, CAPTURE.type), batch.num_rows)
+                numbers = repeated(number, batch.num_rows)
                 yield pa.RecordBatch.from_arrays([numbers, *batch.columns], schema=schema)
 
     return schema, batches()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from .columnar import table
 from .result_shape import PLACE, Column, Shape, shape
 
 Node = dict[str, Any]
@@ -49,10 +50,7 @@ def tables(document: Node) -> dict[str, pa.Table]:
         The result contract.
     """
     rows = rows_of(document)
-    return {
-        name: pa.Table.from_pylist(rows.get(name, []), schema=schema)
-        for name, schema in _schemas().items()
-    }
+    return {name: table(rows.get(name, []), schema) for name, schema in _schemas().items()}
 
 
 def rows_of(document: Node) -> dict[str, list[Row]]:
