@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SCHEMA = "pathscope.result/1"
 NOTHING = Pairing((), ())
 
+MOST_NAMED = 3
+"""Broken results that are told of at a time."""
+
 MISSING = (KeyError, TypeError, AttributeError)
 """What a stored result raises that has not all of what its contract says."""
 
@@ -78,8 +81,8 @@ def compare(
         for name, reason in found.unread
     )
     # A set of which nothing could be read leaves nothing to pair, but still is to be told.
-    pairing = pair(sides[0].runs, sides[1].runs) if all(s.runs for s in sides) else NOTHING
     try:
+        pairing = pair(sides[0].runs, sides[1].runs) if all(s.runs for s in sides) else NOTHING
         return Comparison(
             baseline=sides[0].name,
             candidate=sides[1].name,
@@ -96,19 +99,16 @@ def compare(
 
 
 def _name_the_broken(runs: Iterable[Run]) -> None:
-    """Raise an error that names a run whose result is not whole; nothing where all are.
+    """Raise an error that names the runs whose results break the contract; nothing where none do.
 
-    Only what went wrong asks for this: to check every result first would take as long again.
+    Only what went wrong asks for this: to check every result first would take longer than all else.
     """
-    for run in runs:
-        try:
-            (group,) = pair([run], [run]).groups
-            _samples([run], frozenset())
-            structure(group)
-            timelines(group)
-            warned(Pairing((group,), ()))
-        except MISSING as error:
-            raise ValueError(f"{run.name}: no whole {SCHEMA}: {error}") from error
+    from .reports.contract_faults import fault
+
+    faults = ((run.name, fault(run.document)) for run in runs)
+    told = [f"{name}: no whole {SCHEMA}: {one}" for name, one in faults if one is not None]
+    if told:
+        raise ValueError("; ".join(told[:MOST_NAMED]))
 
 
 def read_tolerances(source: Path | str | None) -> Tolerances:

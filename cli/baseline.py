@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .compare import labels_option, store_option, tell
-from .faults import BAD_INPUT, need, refusals
+from .faults import BAD_INPUT, refusals
 from .terminal import echo
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ def save_command(
     from .. import baselines
     from ..sets import read_set
 
-    need("compare", "jsonschema")
     with refusals():
         chosen = store or baselines.default_store()
         baselines.check_free(chosen, name, force=force)

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from ..reports.report.data import Shelf
     from ..reports.report.load import How
 
-NEEDED = (
-    *("dash", "dash_ag_grid", "dash_mantine_components"),
-    *("jsonschema", "plotly", "tsdownsample"),
-)
+NEEDED = ("dash", "dash_ag_grid", "dash_mantine_components", "plotly", "tsdownsample")
 
 DEFAULT_PORT = 8050
 

@@ -13,9 +13,11 @@ LONGEST = 200
 """Letters that are told of what is wrong: it may have all of the document in it."""
 
 
-def first_fault(document: Any) -> str | None:
+def fault(document: Any) -> str | None:
     """Say what is wrong with a result, and where, or None: as JSON path and in words."""
-    error = next(_validator().iter_errors(document), None)
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator().iter_errors(document))
     return None if error is None else f"{error.json_path}: {shorten(error.message, LONGEST)}"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
+import pathscope
 import pytest
 from pathscope import baselines
 from pathscope.analyzer.compare.runs import Run
@@ -142,15 +143,37 @@ def test_captures_are_analyzed_and_two_runs_aligned() -> None:
     assert {one["kind"] for one in group["warnings"]} == {"few-runs"}
 
 
-def test_a_result_with_parts_missing_is_named(tmp_path: Path) -> None:
-    broken = result()
-    del broken["associations"][0]["handovers"]
-    (tmp_path / "whole.json").write_text(json.dumps(result()))
-    (tmp_path / "broken.json").write_text(json.dumps(broken))
-    both = f"{tmp_path / 'whole.json'},{tmp_path / 'broken.json'}"
-    found = inside("compare", SLOW, both)
+BROKEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "$.associations[0]: 'handovers' is a required property": (("handovers",), ...),
+    "$.associations[0].handovers[0].instants.t_last_ok: {": (
+        ("handovers", 0, "instants", "t_last_ok", "ns"),
+        ...,
+    ),
+    "$.associations[0].findings[0].rule: None is not valid": (
+        ("findings", 0, "rule"),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_a_result_that_breaks_the_contract_is_named(message: str, tmp_path: Path) -> None:
+    """What is missing or wrong deep in it is told with its place; no traceback."""
+    whole = pathscope.analyze(FAILOVER).to_dict()
+    (tmp_path / "whole.json").write_text(json.dumps(whole))
+    (*above, last), value = BROKEN[message]
+    place: Any = whole["associations"][0]
+    for key in above:
+        place = place[key]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    (tmp_path / "broken.json").write_text(json.dumps(whole))
+    found = inside("compare", tmp_path / "whole.json", tmp_path / "broken.json")
     assert found.exit_code == 2
-    assert "broken.json: no whole pathscope.result/1: 'handovers'" in found.stderr
+    start = f"Error: {tmp_path / 'broken.json'}: no whole pathscope.result/1: {message}"
+    assert found.stderr.startswith(start)
 
 
 def test_paths_have_the_names_that_the_user_gives() -> None:

@@ -211,17 +211,6 @@ def test_a_result_that_is_none(tmp_path: Path, text: str) -> None:
     assert len(read_set(str(place)).unread) == 1
 
 
-def test_a_result_that_breaks_the_contract(tmp_path: Path) -> None:
-    """What is missing deep in it is told with its place, before anything is computed from it."""
-    document = pathscope.analyze(LOSSY).to_dict()
-    del document["associations"][0]["paths"][0]["a_address"]
-    place = tmp_path / "result.json"
-    place.write_text(json.dumps(document))
-    ((_, reason),) = read_set(str(place)).unread
-    assert reason.startswith(f"{place}: no result of this pathscope: $.associations[0].paths[0]")
-    assert "'a_address' is a required property" in reason
-
-
 def test_a_result_with_parts_of_no_capture(tmp_path: Path) -> None:
     document = result()
     place = tmp_path / "result.json"
