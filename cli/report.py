@@ -151,7 +151,7 @@ def _read(results: tuple[str, ...], how: How, watch: Path | None, baseline: str 
 
 
 def _compared(baseline: str, results: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, Any]:
-    need("compare", "scipy")
+    need("compare", "scipy", "jsonschema")
     from ..comparisons import compare
     from ..reports.compare.document import document
 

@@ -46,7 +46,8 @@ def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     rows
         Values by the names of their columns.
     schema
-        Of columns of 64-bit integers and floats, booleans and strings.
+        Of columns of 64-bit integers and floats, booleans and strings. An integer among floats is
+        rounded where it has more than 53 bits.
 
     Raises
     ------
